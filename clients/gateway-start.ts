@@ -60,8 +60,16 @@ const rows: readonly Started[] = [
     label: 'Qwen Code 0.24.4',
     packages: ['@qwen-code/qwen-code@0.24.4', node22],
     program: 'qwen',
-    args: (task) => ['--auth-type', 'openai', '--model', 'gpt-5.5', '-p', task],
+    // It says `max_tokens`, which OpenAI refuses with its reasoning models.
+    args: (task) => ['--auth-type', 'openai', '--model', 'gpt-4.1', '-p', task],
     env: { OPENAI_API_KEY: 'none-of-yours' },
+  },
+  {
+    label: 'Qwen Code 0.24.4 with Claude',
+    packages: ['@qwen-code/qwen-code@0.24.4', node22],
+    program: 'qwen',
+    args: (task) => ['--auth-type', 'anthropic', '--model', 'claude-opus-5', '-p', task],
+    env: { ANTHROPIC_API_KEY: 'none-of-yours' },
   },
 ]
 

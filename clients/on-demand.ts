@@ -12,13 +12,11 @@ const folderFor = (name: string): string => join(cache, name.replaceAll('/', '-'
 
 /** The folder of packages that are installed already, named after the first; null where they are not. */
 export function knownFolder([name = '']: readonly string[]): string | null {
-  return existsSync(join(folderFor(name), 'complete')) ? folderFor(name) : null
+  return isInstalled(name) ? folderFor(name) : null
 }
 
-const completeIn = (name: string): string => join(cache, name, 'complete')
-
 /** Whether they are there already. */
-export const isInstalled = (name: string): boolean => existsSync(completeIn(name))
+export const isInstalled = (name: string): boolean => existsSync(join(folderFor(name), 'complete'))
 
 /** The folder that holds them, or null where they cannot be installed. */
 export function installed(name: string, packages: readonly string[]): string | null {

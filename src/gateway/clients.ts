@@ -14,8 +14,6 @@ export interface Pointing {
 }
 export interface ClientRow {
   readonly name: string
-  /** The wires it may speak here. */
-  readonly wires: readonly WireName[]
   /** `keptFolder` is where results lie that were cut; null where nothing is. */
   readonly point: (url: string, keptFolder: string | null) => Pointing
 }
@@ -23,7 +21,6 @@ export interface ClientRow {
 export const clientRows: readonly ClientRow[] = [
   {
     name: 'claude',
-    wires: ['anthropic'],
     point: (url, keptFolder) => ({
       environment: { ANTHROPIC_BASE_URL: url, CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1' },
       // In one word: in two it would take a prompt behind it for another folder.
@@ -32,7 +29,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'opencode',
-    wires: ['anthropic', 'openai-chat', 'openai-responses', 'gemini'],
     point: (url) => ({
       environment: { OPENCODE_CONFIG: '{folder}/opencode.json' },
       before: [],
@@ -49,7 +45,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'pi',
-    wires: ['anthropic', 'openai-chat', 'openai-responses', 'gemini'],
     point: (url) => ({
       environment: {},
       before: ['-e', '{folder}/palimpsest.mjs'],
@@ -67,7 +62,6 @@ export const clientRows: readonly ClientRow[] = [
   },
   {
     name: 'codex',
-    wires: ['openai-responses'],
     point: (url) => ({
       environment: {},
       before: [
@@ -79,19 +73,9 @@ export const clientRows: readonly ClientRow[] = [
       note: 'codex uses OPENAI_API_KEY behind the gateway, not a ChatGPT subscription',
     }),
   },
-  {
-    name: 'gemini',
-    wires: ['gemini'],
-    point: (url) => ({ environment: { GOOGLE_GEMINI_BASE_URL: url }, before: [] }),
-  },
-  {
-    name: 'qwen',
-    wires: ['openai-chat'],
-    point: (url) => ({ environment: { OPENAI_BASE_URL: `${url}/v1` }, before: [] }),
-  },
 ]
 
-/** For a program we know nothing of: the variables that the vendors' SDKs read. */
+/** Gemini CLI, Qwen Code, and any program we know nothing of: the variables that the vendors' SDKs read. */
 const anyProgram = (url: string): Pointing => ({
   environment: { ANTHROPIC_BASE_URL: url, OPENAI_BASE_URL: `${url}/v1`, GOOGLE_GEMINI_BASE_URL: url },
   before: [],
