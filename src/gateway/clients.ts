@@ -73,9 +73,18 @@ export const clientRows: readonly ClientRow[] = [
       note: 'codex uses OPENAI_API_KEY behind the gateway, not a ChatGPT subscription',
     }),
   },
+  {
+    name: 'gemini',
+    point: (url) => ({
+      // Defaults of the machine, below whatever the person has chosen: with another address it would ask for no key at all.
+      environment: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_SYSTEM_DEFAULTS_PATH: '{folder}/gemini.json' },
+      before: [],
+      files: { 'gemini.json': JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }) },
+    }),
+  },
 ]
 
-/** Gemini CLI, Qwen Code, and any program we know nothing of: the variables that the vendors' SDKs read. */
+/** Qwen Code, and any program we know nothing of: the variables that the vendors' SDKs read. */
 const anyProgram = (url: string): Pointing => ({
   environment: { ANTHROPIC_BASE_URL: url, OPENAI_BASE_URL: `${url}/v1`, GOOGLE_GEMINI_BASE_URL: url },
   before: [],

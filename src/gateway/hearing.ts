@@ -1,6 +1,7 @@
 // Hears an answer on its way to the client and gives it as a message: streamed or whole, encoded or not. An answer that cannot
 // be read gives null, and the session says that it was not recorded.
 import type { IncomingMessage } from 'node:http'
+import type { ServerRefusal } from '../model/failure.ts'
 import type { ModelMessage, WireName } from '../model/model.ts'
 import type { Answered } from './recorder.ts'
 import { EventText, tapFor } from './tee.ts'
@@ -10,6 +11,10 @@ export interface HeardAnswer {
   write(bytes: Uint8Array): void
   /** What came, once nothing more can; null where it was no answer or could not be read. */
   end(): Promise<Answered | null>
+  /** Something was said already. */
+  hasContent(): boolean
+  /** An error inside the stream, or null. */
+  refusal(): ServerRefusal | null
   /** What tells a client of this wire that the stream still lives. */
   readonly ping: string
 }
@@ -38,6 +43,8 @@ export function hearAnswer(
   if (tap === null) return null
   return {
     ping: pings[name],
+    hasContent: () => reader.hasContent,
+    refusal: () => reader.refusal ?? null,
     write: (bytes) => tap.write(bytes),
     async end() {
       await tap.end()

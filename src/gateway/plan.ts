@@ -18,6 +18,7 @@ import { isRecord } from '../transcript/content.ts'
 import { lifetimeMs } from '../transcript/lifetime.ts'
 import { firstUnsent, opensTurn } from '../fit/turns.ts'
 import { newResults, trimmed, type TrimLimits } from '../fit/trim.ts'
+import { wireOf } from './wires.ts'
 
 export interface PlanLimits extends TrimLimits {
   /** Where the dial stands for compactions. */
@@ -85,6 +86,8 @@ export async function compactedPlan(
   options: PlanOptions,
   tailShare: number,
 ): Promise<Plan | null> {
+  // A client that has the server do it is not compacted by us as well.
+  if (hasOwnEdits(request)) return null
   const model = request.model ?? ''
   const bindsPrefix = lookUp(options.models, model)?.capabilities.bindsPrefix === true
   // Reasoning of an answer whose calls are open must be sent with them, and where it is bound it cannot be.
@@ -102,6 +105,7 @@ export async function compactedPlan(
   })
   if (!made.ok || tenant.boundary(made.link) !== undefined) return null
   const boundary = { ...made.boundary, text: options.hide(made.boundary.text) }
+  if (!isValidWith(request, place.chain, tenant, made.link, boundary)) return null
   const written = await tenant.decideBoundary(made.link, boundary, options.hide(made.whole))
   return written.ok ? applied(request, place, tenant, boundary) : null
 }
@@ -113,7 +117,7 @@ function isCompactionDue(
   options: PlanOptions,
 ): boolean {
   const pace = options.pace(session)
-  if (pace === undefined || request.model === null || hasOwnEdits(request)) return false
+  if (pace === undefined || request.model === null) return false
   return isDue({
     pace,
     model: request.model,
@@ -126,7 +130,32 @@ function isCompactionDue(
   })
 }
 
-/** A client that has the server clear results or compact is not compacted by us as well; reasoning it may clear. */
+/** The request with a compaction breaks no rule of its API that it did not break before. */
+function isValidWith(
+  request: ForeignRequest,
+  chain: Chain,
+  tenant: Tenant,
+  link: string,
+  boundary: Boundary,
+): boolean {
+  const { splices } = applyDecisions(request, chain, {
+    edit: (each) => tenant.edit(each),
+    boundary: (each) => (each === link ? boundary : tenant.boundary(each)),
+  })
+  const wire = wireOf(request.wire)
+  const broken = (bytes: Uint8Array): ReadonlySet<string> =>
+    new Set(
+      wire
+        .check(JSON.parse(Buffer.from(bytes).toString()), { model: request.model ?? '' })
+        .map(({ rule }) => rule),
+    )
+  const before = broken(request.bytes)
+  return [...broken(spliced(request.bytes, splices))].every((rule) => rule === joined || before.has(rule))
+}
+/** Two messages of one role in a row: our own word for what the APIs take as one. */
+const joined = 'same-role'
+
+/** A client that has the server clear results or compact; reasoning it may clear. */
 function hasOwnEdits(request: ForeignRequest): boolean {
   const management = parameter(request, 'context_management')
   const edits = isRecord(management) && Array.isArray(management['edits']) ? management['edits'] : []

@@ -4,11 +4,13 @@ import type { Agent as PlainAgent, IncomingMessage, ServerResponse } from 'node:
 import type { Agent as SecureAgent } from 'node:https'
 import type { BreakList } from './break-list.ts'
 import { snapshotOf, type CacheWatch } from './breaks.ts'
+import { beginningOf, isHeldBack, type Beginning } from './beginning.ts'
 import { endToEnd, forward } from './forward.ts'
 import { hearAnswer, type HeardAnswer } from './hearing.ts'
 import { wireOf } from './wires.ts'
 import { paceAfter, type Pace } from '../fit/pace.ts'
 import { unpacked } from './tee.ts'
+import type { ServerRefusal } from '../model/failure.ts'
 import type { WireName } from '../model/model.ts'
 import type { ModelTable } from '../model/models.ts'
 import type { Clock } from '../transcript/ids.ts'
@@ -100,12 +102,13 @@ export async function relay(
       ? null
       : hearAnswer(outcome.sent.request.wire, answer, outcome.sent.request.model ?? '')
   begin(exchange, answer, note, sent?.plan.place?.session ?? null)
-  if (early !== null) {
+  if (early === null) {
+    pass(context, exchange, answer, heard)
+    await ended(answer, response)
+  } else {
+    heard?.write(early)
     response.end(early)
-    return
   }
-  pass(context, exchange, answer, heard)
-  await ended(answer, response)
   const message = (await heard?.end()) ?? null
   if (outcome.sent !== null && message !== null) count(context, outcome.sent, message)
 }
@@ -127,15 +130,18 @@ async function secondTry(
   send: (body: Uint8Array) => Promise<IncomingMessage>,
 ): Promise<Outcome> {
   const { statusCode: status = 0 } = answer
-  if (status < 400 || status >= 500 || (sent.plan.edited === 0 && sent.afterOverflow === null))
+  const late = await lateRefusal(context, answer, sent)
+  const isRefused = late !== null || (status >= 400 && status < 500)
+  if (!isRefused || (sent.plan.edited === 0 && sent.afterOverflow === null))
     return { ...plainly(answer), sent }
-  const early = await allOf(answer)
+  const early = late?.bytes ?? (await allOf(answer))
   const refused: Outcome = { answer, early, sent, why: null }
-  if (isOverflow(sent.request.wire, answer, early, context.options.clock.now())) {
+  if (isOverflow(context, sent.request.wire, late?.refusal ?? refusalIn(answer, early))) {
     const plan = (await sent.afterOverflow?.()) ?? null
     if (plan === null) return refused
     const again = await send(plan.body).catch(() => null)
-    if (again?.statusCode === 200) return { ...plainly(again), sent: { ...sent, plan } }
+    if (again?.statusCode === 200 && (await lateRefusal(context, again, sent)) === null)
+      return { ...plainly(again), sent: { ...sent, plan } }
     again?.resume()
     return refused
   }
@@ -159,20 +165,31 @@ async function allOf(answer: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-function isOverflow(
-  wire: WireName,
-  { statusCode, headers }: IncomingMessage,
-  body: Buffer,
-  now: number,
-): boolean {
-  const text = unpacked(headers['content-encoding'], body)
-  const header = (name: string): string | null => {
-    const value = headers[name]
-    return Array.isArray(value) ? (value[0] ?? null) : (value ?? null)
-  }
-  const verdict = wireOf(wire).failureOf({ status: statusCode ?? null, text, header }, now)
-  return verdict.failure.code === 'overflow'
+/** What a stream that ended without a word says was wrong; null for any other answer. */
+async function lateRefusal(
+  { options }: RelayContext,
+  answer: IncomingMessage,
+  { request, afterOverflow }: Sent,
+): Promise<(Beginning & { readonly isOver: true }) | null> {
+  if (afterOverflow === null || !isHeldBack(request.wire, answer)) return null
+  const heard = hearAnswer(request.wire, answer, request.model ?? '')
+  const beginning = heard === null ? null : await beginningOf(answer, heard, options.limits.pingMs)
+  return beginning?.isOver === true ? beginning : null
 }
+
+function refusalIn({ statusCode, headers }: IncomingMessage, body: Buffer): ServerRefusal {
+  return {
+    status: statusCode ?? null,
+    text: unpacked(headers['content-encoding'], body),
+    header: (name) => {
+      const value = headers[name]
+      return Array.isArray(value) ? (value[0] ?? null) : (value ?? null)
+    },
+  }
+}
+
+const isOverflow = ({ options }: RelayContext, wire: WireName, refusal: ServerRefusal | null): boolean =>
+  refusal !== null && wireOf(wire).failureOf(refusal, options.clock.now()).failure.code === 'overflow'
 
 function noteOf(level: Level, plan: Plan | null): string {
   if (plan === null || plan.edited === 0) return `${level}; blocks=0`
@@ -216,6 +233,7 @@ function pass(
     heard?.write(bytes)
   })
   answer.once('close', () => clearInterval(ping ?? undefined))
+  answer.resume()
 }
 
 /** The longest blank line that ends an event, with the line end before it. */

@@ -6,7 +6,9 @@ import { openAiChatWire } from '../wires/openai-chat/wire.ts'
 import { openAiResponsesWire } from '../wires/openai-responses/wire.ts'
 import type { Wire } from '../wires/wire.ts'
 
-const wires: Readonly<Record<WireName, Pick<Wire, 'createReader' | 'parse' | 'failureOf' | 'cacheRules'>>> = {
+const wires: Readonly<
+  Record<WireName, Pick<Wire, 'createReader' | 'parse' | 'failureOf' | 'cacheRules' | 'check'>>
+> = {
   anthropic: anthropicWire,
   'openai-chat': openAiChatWire,
   'openai-responses': openAiResponsesWire,

@@ -154,14 +154,15 @@ export interface AgentOptions {
   readonly resultChars: number
   /** So many prompts one after the other, each with so many steps. */
   readonly prompts?: number
-  readonly headers?: Readonly<Record<string, string>>
+  /** Asked for before each request. */
+  readonly headers?: () => Readonly<Record<string, string>>
   /** The client puts words of its own behind the first prompt, and clears reasoning, as Claude Code does. */
   readonly speaksForItself?: boolean
 }
 
 /** A task of so many calls, each with a result of so many characters. Gives every body it sent. */
 export async function runAgent(url: string, options: AgentOptions): Promise<readonly string[]> {
-  const { model = 'claude-opus-5', steps, resultChars, prompts = 1, headers = {} } = options
+  const { model = 'claude-opus-5', steps, resultChars, prompts = 1, headers = () => ({}) } = options
   const messages: { role: string; content: string | Block[] }[] = [{ role: 'user', content: 'do the task' }]
   const own = options.speaksForItself === true
   if (own) messages.push({ role: 'system', content: 'the environment of the client' })
@@ -194,7 +195,7 @@ export async function runAgent(url: string, options: AgentOptions): Promise<read
     bodies.push(body)
     const reply = await send(`${url}/v1/messages?beta=true`, body, {
       'anthropic-version': '2023-06-01',
-      ...headers,
+      ...headers(),
     })
     if (reply.status !== 200) throw new Error(`${reply.status}: ${reply.body}`)
     const answer = JSON.parse(reply.body) as { content: Block[] }

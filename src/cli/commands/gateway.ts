@@ -3,7 +3,6 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { machineFileSystem } from '../../disk/fs.ts'
 import {
@@ -52,7 +51,8 @@ export async function gateway(io: Io, flags: GatewayFlags, command: readonly str
   const level = flags.level ?? 'watch'
   try {
     const kept = level === 'watch' ? null : join(place.home, 'gateway')
-    if (command.length > 0) return await runClient(io, running, command, kept)
+    if (command.length > 0)
+      return await runClient(io, running, command, { own: join(place.home, 'gateway'), kept })
     io.out(`${running.url}\n`)
     io.err(`pal: gateway at level ${level}. Set a client's base URL to this address. Press Ctrl-C to stop\n`)
     if (!isLoopback(flags.listen ?? loopback))
@@ -133,10 +133,11 @@ async function runClient(
   io: Io,
   { url }: Gateway,
   [program, ...args]: readonly string[],
-  keptFolder: string | null,
+  folders: { readonly own: string; readonly kept: string | null },
 ): Promise<Exit> {
-  const pointing = pointingFor(program!, url, keptFolder)
-  const folder = pointing.files === undefined ? null : await mkdtemp(join(tmpdir(), 'pal-gateway-'))
+  const pointing = pointingFor(program!, url, folders.kept)
+  // Not in the temporary folder: some clients read no settings below one that everybody may write to.
+  const folder = pointing.files === undefined ? null : await mkdtemp(join(folders.own, 'run-'))
   const filled = (text: string): string => text.replaceAll('{folder}', folder ?? '')
   for (const [name, text] of Object.entries(pointing.files ?? {}))
     await writeFile(join(folder!, name), text, { mode: 0o600 })
