@@ -69,6 +69,18 @@ const rows: readonly Started[] = [
     args: (task) => ['--auth-type', 'anthropic', '--model', 'claude-opus-5', '-p', task],
     env: { ANTHROPIC_API_KEY: 'none-of-yours' },
   },
+  {
+    label: 'Cline 3.0.65',
+    packages: ['cline@3.0.65', node22],
+    // It takes the address by a command of its own; the gateway tells the shell that runs both.
+    program: 'sh',
+    args: (task) => [
+      '-c',
+      'cline auth openai -b "$OPENAI_BASE_URL" -k none-of-yours -m gpt-4.1 --data-dir "$HOME/own" && cline --data-dir "$HOME/own" -P openai -m gpt-4.1 "$0"',
+      task,
+    ],
+    env: {},
+  },
 ]
 
 const task = '<task name="start">\n1. say The gateway works.\n</task>'

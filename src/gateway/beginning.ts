@@ -27,7 +27,7 @@ export async function beginningOf(
 ): Promise<Beginning> {
   const pieces: Buffer[] = []
   const isOver = await new Promise<boolean>((resolve, reject) => {
-    const settle = (over: boolean): void => {
+    const finish = (over: boolean): void => {
       clearTimeout(timer)
       answer.off('data', onData).off('end', onEnd).off('error', reject)
       resolve(over)
@@ -37,12 +37,12 @@ export async function beginningOf(
       heard.write(bytes)
       if (heard.hasContent()) goOn()
     }
-    const onEnd = (): void => settle(true)
+    const onEnd = (): void => finish(true)
     const goOn = (): void => {
       answer.pause()
       // Whoever reads it from here on gets all of it.
       if (pieces.length > 0) answer.unshift(Buffer.concat(pieces))
-      settle(false)
+      finish(false)
     }
     const timer = setTimeout(goOn, mostMs)
     answer.on('data', onData).once('end', onEnd).once('error', reject)
