@@ -179,6 +179,10 @@ export function withBoundary(
   return { ok: true, work: { ...work, boundaries, kept: [...work.kept, ...kept] } }
 }
 
+/** What a list may have with a text that was written: some way from where the next compaction would begin. */
+export const toldTokens = ({ target, threshold }: Work['room']): number =>
+  Math.floor((target + threshold) / 2)
+
 const goneForGood = 'The original is no longer part of this conversation.'
 
 /** A compaction told in words that somebody wrote, if it then is small enough. */
@@ -200,8 +204,9 @@ export function withAccount(
   if (!made.ok) return made
   const boundaries = new Map(work.boundaries).set(chain.links[found.end - 1]!, made.boundary)
   const result = arranged({ ...work, boundaries })
-  return result.tokens > Math.max(room.target, tokens)
-    ? { ok: false, why: `with it the list has ${result.tokens} tokens, and ${room.target} is the goal` }
+  const most = Math.max(toldTokens(room), tokens)
+  return result.tokens > most
+    ? { ok: false, why: `with it the list has ${result.tokens} tokens, and ${most} is the most` }
     : { ok: true, work: { ...work, boundaries }, result }
 }
 

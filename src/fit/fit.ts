@@ -15,7 +15,7 @@ import type {
   SummarisingOptions,
 } from './contract.ts'
 import { costOf } from './cost.ts'
-import { isCheaper, reduced, wholesOf, withAccount, withBoundary, withTrim } from './deciding.ts'
+import { isCheaper, reduced, toldTokens, wholesOf, withAccount, withBoundary, withTrim } from './deciding.ts'
 import { readMessages } from './messages.ts'
 import { named, outputOf, type Named } from './output.ts'
 import { repaired } from './rules.ts'
@@ -29,7 +29,14 @@ export function fit<Message>(
   messages: readonly Message[],
   options: SummarisingOptions<Message>,
 ): Promise<FitOutcome<Message>>
-export function fit<Message>(messages: readonly Message[], options: FitOptions<Message>): FitOutcome<Message>
+export function fit<Message>(
+  messages: readonly Message[],
+  options: FitOptions<Message> & { readonly summarise?: undefined },
+): FitOutcome<Message>
+export function fit<Message>(
+  messages: readonly Message[],
+  options: FitOptions<Message> & Partial<SummarisingOptions<Message>>,
+): FitOutcome<Message> | Promise<FitOutcome<Message>>
 export function fit<Message>(
   messages: readonly Message[],
   options: FitOptions<Message> & Partial<SummarisingOptions<Message>>,
@@ -75,7 +82,7 @@ async function summarised<Message>(
     })
   try {
     const extracted = result.applied.boundary!.boundary.text
-    const room = Math.max(0, work.room.target - result.tokens)
+    const room = Math.max(0, toldTokens(work.room) - result.tokens)
     const written = await summarise({
       messages: messages.slice(boundary.from, boundary.to),
       extracted,

@@ -19,7 +19,7 @@ export type { TrimLimits } from './trim.ts'
 export { usageIn } from './rules.ts'
 export type { Usage } from '../transcript/fact.ts'
 export { aiSdkFit, type AiSdkFit, type AiSdkMessage } from './frameworks/ai-sdk.ts'
-export { agentsFit, type AgentsFit, type AgentsFitOptions } from './frameworks/agents.ts'
+export { agentsFit, type AgentsFit, type AgentsFitOptions, type AgentsSession } from './frameworks/agents.ts'
 export {
   langChainFit,
   type LangChainClasses,

@@ -2,6 +2,7 @@
 import { createOpenAI } from '@ai-sdk/openai'
 import {
   generateText,
+  streamText,
   isStepCount,
   tool,
   wrapLanguageModel,
@@ -12,7 +13,16 @@ import {
 } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { agentsFit, aiSdkFit, langChainFit, type FitFailure, type FitReport } from '../../src/fit/index.ts'
+import {
+  agentsFit,
+  aiSdkFit,
+  langChainFit,
+  type AgentsSession,
+  type FitFailure,
+  type FitReport,
+  type FitState,
+  type FitStates,
+} from '../../src/fit/index.ts'
 import { call, scripted, type ScriptStep } from '../../src/simulator/index.ts'
 import { servers } from '../simulated-server.ts'
 import { linesOf } from './lists.ts'
@@ -79,6 +89,37 @@ describe('the AI SDK', () => {
       expect(cached.filter((tokens, at) => tokens === 0 && !broken.includes(at))).toEqual([])
     },
   )
+
+  it('[FI25] a middleware sends what is refused for its length once more, smaller, and hears the usage of streams', async () => {
+    const { url, simulator } = await serve(scripted(reader))
+    const { told, onFit } = teller()
+    // The provider takes less than it was said to.
+    const { middleware } = aiSdkFit({
+      model: 'gpt-4o',
+      window: 900_000,
+      onFit,
+      limits: { resultChars: 30_000 },
+    })
+    const model = wrapLanguageModel({
+      model: createOpenAI({ apiKey: 'k', baseURL: `${url}/v1` }).chat('gpt-4o'),
+      middleware,
+    })
+    const done = streamText({
+      model,
+      prompt: 'Read everything.',
+      tools: { read },
+      stopWhen: isStepCount(100),
+      maxRetries: 0,
+    })
+    expect(await done.text).toBe('All is read.')
+    const refused = simulator.log.requests.filter(({ error }) => error !== null)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused.length).toBeLessThan(4)
+    const all = reports(told)
+    expect(all.filter(({ boundary }) => boundary?.isNew).length).toBeGreaterThan(1)
+    // What the provider counted is what is counted from then on.
+    expect(all.at(-1)!.window).toBe(128_000)
+  })
 
   it('[FI16] leaves files, reasoning and what the provider ran as they are, and a call that waits for approval alone', async () => {
     const { told, onFit } = teller()
@@ -167,6 +208,137 @@ describe('the AI SDK', () => {
     })
     expect(messages).toEqual([user])
     expect(told).toMatchObject([{ ok: false, code: 'too-large' }])
+  })
+})
+
+describe('what the doors share', () => {
+  /** Kept as text, as a database would. */
+  function textStates(): FitStates & { readonly texts: Map<string, string> } {
+    const texts = new Map<string, string>()
+    return {
+      texts,
+      get: (name) => {
+        const text = texts.get(name)
+        return text === undefined ? undefined : (JSON.parse(text) as FitState)
+      },
+      set: (name, state) => texts.set(name, JSON.stringify(state)),
+    }
+  }
+  const rounds = (count: number): object[] => [
+    { type: 'message', role: 'user', content: 'Read everything.' },
+    ...Array.from({ length: count }, (_, at) => [
+      {
+        type: 'function_call',
+        callId: `c${at}`,
+        name: 'read',
+        arguments: `{"page":${at}}`,
+        status: 'completed',
+      },
+      {
+        type: 'function_call_result',
+        name: 'read',
+        callId: `c${at}`,
+        status: 'completed',
+        output: { type: 'text', text: linesOf(at, 20_000) },
+      },
+    ]).flat(),
+  ]
+
+  it('[FI23] a program that starts again goes on from a state that was kept as text, with the bytes it sent', async () => {
+    const states = textStates()
+    const sent: string[][] = []
+    const { told, onFit } = teller()
+    for (let count = 1; count <= 20; count++) {
+      // A new door each time: nothing is in memory.
+      const filter = agentsFit({ model: 'gpt-5.6-sol', window: 40_000, states, onFit })
+      const { input } = await filter({ modelData: { input: rounds(count) } })
+      sent.push(input.map((item) => JSON.stringify(item)))
+    }
+    const all = reports(told)
+    expect(all.filter(({ boundary }) => boundary?.isNew).length).toBeGreaterThan(0)
+    for (const [at, list] of sent.entries())
+      if (at > 0 && all[at]!.boundary?.isNew !== true)
+        expect(list.slice(0, sent[at - 1]!.length)).toEqual(sent[at - 1])
+    expect(states.texts.size).toBe(1)
+  })
+
+  it('[FI24] a session shows what fits and keeps every item, alone and together with the filter', async () => {
+    const items: object[] = []
+    const underneath: AgentsSession = {
+      getSessionId: () => Promise.resolve('s'),
+      getItems: () => Promise.resolve([...items]),
+      addItems: (more) => Promise.resolve(void items.push(...more)),
+      popItem: () => Promise.resolve(items.pop()),
+      clearSession: () => Promise.resolve(void items.splice(0)),
+    }
+    const { told, onFit } = teller()
+    const filter = agentsFit({ model: 'gpt-5.6-sol', window: 40_000, onFit })
+    const session = filter.session(underneath)
+    expect(await session.getItems()).toEqual([])
+    let before: readonly string[] = []
+    for (let turn = 0; turn < 12; turn++) {
+      // As a run does it: what the session has, what is new, the filter, and everything new into the session.
+      const view = await session.getItems()
+      const added = rounds(2).map((item) =>
+        'callId' in item ? { ...item, callId: `${String(item.callId)}-${turn}` } : item,
+      )
+      const { input } = await filter({ modelData: { input: [...structuredClone(view), ...added] } })
+      const now = input.map((item) => JSON.stringify(item))
+      if (told.slice(-2).every((each) => !('ok' in each) && each.boundary?.isNew !== true))
+        expect(now.slice(0, before.length)).toEqual(before)
+      before = now
+      await session.addItems([
+        ...added,
+        {
+          type: 'message',
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_text', text: `Turn ${turn} is done.` }],
+        },
+      ])
+    }
+    expect(items).toHaveLength(12 * 6)
+    expect(JSON.stringify(items)).not.toContain('left out')
+    const view = await session.getItems()
+    expect(JSON.stringify(view).length).toBeLessThan(JSON.stringify(items).length / 4)
+    expect(await session.getItems(2)).toEqual(view.slice(-2))
+    expect(reports(told).filter(({ boundary }) => boundary?.isNew).length).toBeGreaterThan(0)
+    expect(
+      reports(told).every(({ isStateForeign, repairs }) => !isStateForeign && repairs.length === 0),
+    ).toBe(true)
+    const last = items.at(-1)
+    expect(await session.popItem()).toBe(last)
+    await session.clearSession()
+    expect(items).toEqual([])
+    expect(await session.getSessionId()).toBe('s')
+  })
+
+  it('[FI18] [FI20] pins and a text by the caller see the messages of the framework', async () => {
+    const pinned: object[] = []
+    const asked: (readonly object[])[] = []
+    const filter = agentsFit({
+      model: 'gpt-5.6-sol',
+      window: 60_000,
+      limits: { resultChars: 6000, headChars: 2000, tailChars: 1000 },
+      pins: (item) => {
+        pinned.push(item)
+        return JSON.stringify(item).includes('"c1"')
+      },
+      summarise: ({ messages }) => {
+        asked.push(messages)
+        return Promise.resolve(
+          `What was read so far: pages of a log. ${'Nothing was found in it. '.repeat(12)}`,
+        )
+      },
+    })
+    const all = rounds(12)
+    const { input } = await filter({ modelData: { input: all } })
+    expect(asked).toHaveLength(1)
+    expect(asked[0]!.every((item) => all.includes(item))).toBe(true)
+    expect(pinned.every((item) => all.includes(item))).toBe(true)
+    const text = JSON.stringify(input)
+    expect(text).toContain('What was read so far')
+    expect(text).toContain(JSON.stringify(linesOf(1, 20_000)).slice(1, 500))
   })
 })
 

@@ -113,7 +113,7 @@ describe('a text by the caller', () => {
       },
       'too little': () => Promise.resolve('Ok.'),
       'markup of a call': () => Promise.resolve(`<tool_call>${'x'.repeat(400)}</tool_call>`),
-      'is the goal': () => Promise.resolve(linesOf(7, 30_000)),
+      'is the most': () => Promise.resolve(linesOf(7, 30_000)),
     }
     for (const [why, summarise] of Object.entries(bad)) {
       const made = fitted(await fit(list, { ...options, summarise }))

@@ -121,25 +121,54 @@ interface FilterCall<Item> {
   readonly context?: unknown
 }
 
-export interface AgentsFitOptions extends FrameworkOptions {
+export interface AgentsFitOptions extends FrameworkOptions<AgentsItem> {
   /** The name of the conversation, from the run's context. */
   readonly conversation?: ((context: unknown) => string) | undefined
 }
 
+/** A session of the SDK, as far as it is used. */
+export interface AgentsSession<Item = AgentsItem> {
+  getSessionId(): Promise<string>
+  getItems(limit?: number): Promise<Item[]>
+  addItems(items: Item[]): Promise<void>
+  popItem(): Promise<Item | undefined>
+  clearSession(): Promise<void>
+}
+
 /** For `callModelInputFilter` of a run or a Runner. One for each conversation, or name them by `conversation`. */
-export type AgentsFit = <Item extends AgentsItem>(
-  call: FilterCall<Item>,
-) => Promise<{ input: Item[]; instructions?: string }>
+export interface AgentsFit {
+  <Item extends AgentsItem>(call: FilterCall<Item>): Promise<{ input: Item[]; instructions?: string }>
+  /**
+   * A session for a run: what is read from it fits, and the one underneath keeps every item. Between the turns of one run the
+   * SDK does not ask it: give the filter too.
+   */
+  session<Item extends AgentsItem>(
+    underneath: AgentsSession<Item>,
+    conversation?: string,
+  ): AgentsSession<Item>
+}
 
 /** `fit` for the OpenAI Agents SDK. */
 export function agentsFit({ conversation = () => '', ...options }: AgentsFitOptions): AgentsFit {
   const fitting = createFitting<AgentsItem>(dialect, options)
-  return async ({ modelData, context }) => {
+  const filter = async <Item extends AgentsItem>({ modelData, context }: FilterCall<Item>) => {
     const { input, instructions } = modelData
     const fitted = await fitting.fitted(input, { conversation: conversation(context), system: instructions })
-    return {
-      input: [...fitted] as (typeof input)[number][],
-      ...(instructions === undefined ? {} : { instructions }),
-    }
+    return { input: [...fitted] as Item[], ...(instructions === undefined ? {} : { instructions }) }
   }
+  const session = <Item extends AgentsItem>(
+    underneath: AgentsSession<Item>,
+    name = '',
+  ): AgentsSession<Item> => ({
+    getSessionId: () => underneath.getSessionId(),
+    async getItems(limit) {
+      const all = await underneath.getItems()
+      const fitted = all.length === 0 ? all : await fitting.fitted(all, { conversation: name })
+      return (limit === undefined ? [...fitted] : fitted.slice(-limit)) as Item[]
+    },
+    addItems: (items) => underneath.addItems(items),
+    popItem: () => underneath.popItem(),
+    clearSession: () => underneath.clearSession(),
+  })
+  return Object.assign(filter, { session })
 }

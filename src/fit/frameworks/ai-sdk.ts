@@ -193,6 +193,15 @@ function usageIn({ inputTokens, inputTokenDetails, outputTokens }: AiSdkUsage): 
   return { input: Math.max(0, total - cacheRead - cacheWrite), cacheRead, cacheWrite, output }
 }
 
+/** A call of a model, as a middleware is given it. */
+interface ModelCall {
+  readonly prompt: readonly AiSdkMessage[]
+  readonly tools?: readonly unknown[] | undefined
+}
+interface StreamPart {
+  readonly type: string
+}
+
 /** For one conversation: give `prepareStep` to generateText, streamText or an agent, or the middleware to wrapLanguageModel. */
 export interface AiSdkFit {
   readonly prepareStep: <Message extends AiSdkMessage>(step: {
@@ -202,42 +211,50 @@ export interface AiSdkFit {
   }) => Promise<{ messages: Message[] }>
   readonly middleware: {
     readonly specificationVersion: 'v4'
-    transformParams<
-      Params extends {
-        readonly prompt: readonly AiSdkMessage[]
-        readonly tools?: readonly unknown[] | undefined
-      },
-    >(call: {
-      readonly params: Params
-    }): Promise<Params>
-    wrapGenerate<Result extends { readonly usage: object }>(call: {
+    transformParams<Params extends ModelCall>(call: { readonly params: Params }): Promise<Params>
+    wrapGenerate<Result extends { readonly usage: object }, Params extends ModelCall>(call: {
       readonly doGenerate: () => PromiseLike<Result>
+      readonly params: Params
+      readonly model: { doGenerate(params: Params): PromiseLike<Result> }
+    }): Promise<Result>
+    wrapStream<
+      Part extends StreamPart,
+      Result extends { stream: ReadableStream<Part> },
+      Params extends ModelCall,
+    >(call: {
+      readonly doStream: () => PromiseLike<Result>
+      readonly params: Params
+      readonly model: { doStream(params: Params): PromiseLike<Result> }
     }): Promise<Result>
   }
 }
 
 /** `fit` for the AI SDK: one for each conversation. */
-export function aiSdkFit(options: FrameworkOptions): AiSdkFit {
+export function aiSdkFit(options: FrameworkOptions<AiSdkMessage>): AiSdkFit {
   const fitting = createFitting<AiSdkMessage>(dialect(), options)
-  /** What was returned last and what it was made from: the SDK hands the returned list on to the next step. */
-  let last: { readonly returned: readonly AiSdkMessage[]; readonly given: readonly AiSdkMessage[] } | null =
-    null
   let usage: Usage | null = null
-  const original = (messages: readonly AiSdkMessage[]): readonly AiSdkMessage[] => {
-    const { returned = [], given = [] } = last ?? {}
-    const isCarried = returned.length > 0 && returned.every((message, at) => messages[at] === message)
-    return isCarried ? [...given, ...messages.slice(returned.length)] : messages
+  /** What is refused for its length is sent once more, smaller. */
+  async function sent<Params extends ModelCall, Result>(
+    params: Params,
+    first: () => PromiseLike<Result>,
+    again: (params: Params) => PromiseLike<Result>,
+  ): Promise<Result> {
+    try {
+      return await first()
+    } catch (error) {
+      const prompt = await fitting.smaller(params.prompt, error, { tools: params.tools })
+      if (prompt === null) throw error
+      return await again({ ...params, prompt: [...prompt] })
+    }
   }
   return {
     async prepareStep({ messages, steps, instructions }) {
-      const given = original(messages)
-      if (isWaiting(given)) return { messages: [...messages] }
+      if (isWaiting(messages)) return { messages: [...messages] }
       const spent = steps.at(-1)?.usage
-      const returned = await fitting.fitted(given, {
+      const returned = await fitting.fitted(messages, {
         usage: spent === undefined ? null : usageIn(spent),
         system: instructions,
       })
-      last = { returned, given }
       return { messages: [...returned] as (typeof messages)[number][] }
     },
     middleware: {
@@ -247,10 +264,20 @@ export function aiSdkFit(options: FrameworkOptions): AiSdkFit {
         const prompt = await fitting.fitted(params.prompt, { usage, tools: params.tools })
         return { ...params, prompt: [...prompt] }
       },
-      async wrapGenerate({ doGenerate }) {
-        const result = await doGenerate()
+      async wrapGenerate({ doGenerate, params, model }) {
+        const result = await sent(params, doGenerate, (smaller) => model.doGenerate(smaller))
         usage = usageIn(result.usage)
         return result
+      },
+      async wrapStream({ doStream, params, model }) {
+        const result = await sent(params, doStream, (smaller) => model.doStream(smaller))
+        const heard = new TransformStream<StreamPart, StreamPart>({
+          transform(part, controller) {
+            if (part.type === 'finish' && 'usage' in part && isRecord(part.usage)) usage = usageIn(part.usage)
+            controller.enqueue(part)
+          },
+        })
+        return { ...result, stream: result.stream.pipeThrough(heard) }
       },
     },
   }

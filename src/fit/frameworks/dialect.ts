@@ -2,7 +2,7 @@
 // or more elements that say where they came from; what `fit` leaves alone is the framework's object again, and only what it
 // changed is made anew.
 import type { WireName } from '../../model/model.ts'
-import type { FitFailure, FitOptions, FitReport, KeptOriginal } from '../contract.ts'
+import type { FitFailure, FitOptions, FitReport, KeptOriginal, SummarisingOptions } from '../contract.ts'
 import { fit } from '../fit.ts'
 import type { FitState } from '../state.ts'
 
@@ -43,16 +43,32 @@ export type Fitted<Message> =
     }
   | FitFailure
 
-export function fitIn<Message>(
+export async function fitIn<Message>(
   dialect: Dialect<Message>,
   messages: readonly Message[],
-  options: Omit<FitOptions, 'wire'>,
-): Fitted<Message> {
+  { pins, summarise, ...options }: Omit<FitOptions<Message>, 'wire'> & Partial<SummarisingOptions<Message>>,
+): Promise<Fitted<Message>> {
   const written = messages.map((message, at) =>
     dialect.write(message).map((element, part) => ({ ...element, [place]: `${at}.${part}` })),
   )
   const given = new Set<unknown>(written.flat())
-  const made = fit(written.flat(), { ...options, wire: dialect.wire })
+  const ownOf = (element: unknown): number | undefined => placeOf(element)?.message
+  const made = await fit(written.flat(), {
+    ...options,
+    wire: dialect.wire,
+    pins: pins && ((element) => isAsked(ownOf(element), (at) => pins(messages[at]!, at))),
+    ...(summarise === undefined
+      ? {}
+      : {
+          summarise: (ask) =>
+            summarise({
+              ...ask,
+              messages: [...new Set(ask.messages.flatMap((each) => ownOf(each) ?? []))].map(
+                (at) => messages[at]!,
+              ),
+            }),
+        }),
+  })
   if (!made.ok) return made
   const out: Message[] = []
   for (let at = 0; at < made.messages.length;) {
@@ -79,6 +95,8 @@ export function fitIn<Message>(
   }
   return { ...made, messages: out, report: { ...made.report, edits: placedEdits(made.report, written) } }
 }
+
+const isAsked = (at: number | undefined, ask: (at: number) => boolean): boolean => at !== undefined && ask(at)
 
 /** Places in the report are those of the framework's list. */
 function placedEdits({ edits }: FitReport, written: readonly (readonly unknown[])[]): FitReport['edits'] {

@@ -160,7 +160,8 @@ interface ModelCall<Message> {
   readonly runtime?: unknown
 }
 
-export interface LangChainFitOptions<Message> extends FrameworkOptions, LangChainClasses<Message> {
+export interface LangChainFitOptions<Message>
+  extends FrameworkOptions<LangChainMessage>, LangChainClasses<Message> {
   /** The name of the conversation; the thread of the checkpointer where nothing is given. */
   readonly conversation?: ((request: object) => string) | undefined
 }
@@ -193,12 +194,19 @@ export function langChainFit<Message extends LangChainMessage>({
     async wrapModelCall(request, handler) {
       const { messages, systemMessage } = request
       const answer = messages.findLast(({ type }) => type === 'ai')
-      const fitted = await fitting.fitted(messages, {
+      const ask = {
         conversation: conversation(request),
         usage: usageIn(answer),
         system: isRecord(systemMessage) ? systemMessage['content'] : undefined,
-      })
-      return handler({ ...request, messages: [...fitted] })
+      }
+      const fitted = await fitting.fitted(messages, ask)
+      try {
+        return await handler({ ...request, messages: [...fitted] })
+      } catch (error) {
+        const smaller = await fitting.smaller(messages, error, ask)
+        if (smaller === null) throw error
+        return handler({ ...request, messages: [...smaller] })
+      }
     },
   }
 }
