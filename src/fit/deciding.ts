@@ -180,7 +180,7 @@ export function withBoundary(
 }
 
 /** What a list may have with a text that was written: some way from where the next compaction would begin. */
-export const toldTokens = ({ target, threshold }: Work['room']): number =>
+export const summarisedTokens = ({ target, threshold }: Work['room']): number =>
   Math.floor((target + threshold) / 2)
 
 const goneForGood = 'The original is no longer part of this conversation.'
@@ -204,7 +204,7 @@ export function withAccount(
   if (!made.ok) return made
   const boundaries = new Map(work.boundaries).set(chain.links[found.end - 1]!, made.boundary)
   const result = arranged({ ...work, boundaries })
-  const most = Math.max(toldTokens(room), tokens)
+  const most = Math.max(summarisedTokens(room), tokens)
   return result.tokens > most
     ? { ok: false, why: `with it the list has ${result.tokens} tokens, and ${most} is the most` }
     : { ok: true, work: { ...work, boundaries }, result }

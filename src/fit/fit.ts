@@ -15,7 +15,15 @@ import type {
   SummarisingOptions,
 } from './contract.ts'
 import { costOf } from './cost.ts'
-import { isCheaper, reduced, toldTokens, wholesOf, withAccount, withBoundary, withTrim } from './deciding.ts'
+import {
+  isCheaper,
+  reduced,
+  summarisedTokens,
+  wholesOf,
+  withAccount,
+  withBoundary,
+  withTrim,
+} from './deciding.ts'
 import { readMessages } from './messages.ts'
 import { named, outputOf, type Named } from './output.ts'
 import { repaired } from './rules.ts'
@@ -82,7 +90,7 @@ async function summarised<Message>(
     })
   try {
     const extracted = result.applied.boundary!.boundary.text
-    const room = Math.max(0, toldTokens(work.room) - result.tokens)
+    const room = Math.max(0, summarisedTokens(work.room) - result.tokens)
     const written = await summarise({
       messages: messages.slice(boundary.from, boundary.to),
       extracted,
