@@ -207,6 +207,7 @@ describe('bringing back', () => {
     expect(lastSent(api).json.startsWith(before.slice(0, 5000))).toBe(true)
     expect(lastSent(api).json).toContain(picture.toString('base64'))
     expect(refusals(api)).toEqual([])
+    await again.close()
   })
 
   it('[Z24] a kept picture or text that was changed since is not shown for the one that was kept', async () => {
@@ -236,6 +237,7 @@ describe('bringing back', () => {
     await turn(again.send('expand it'))
     expect(lastSent(api).text).not.toContain('LOREM')
     expect(lastSent(api).text).toContain('was changed since')
+    await again.close()
   })
 
   it('[C22] the same picture is sent once, whoever shows it again', async () => {
@@ -314,5 +316,6 @@ describe('what is larger than a record', () => {
     expect((await turn(session.send(long))).outcome).toBe('done')
     expect(lastSent(api).text).toMatch(/persisted-output .*BEGIN.* END/s)
     expect(refusals(api)).toEqual([])
+    await session.close()
   }, 60_000)
 })
