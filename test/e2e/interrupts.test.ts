@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { createEngine, fileStore, inMemoryStore, type EngineOptions } from '../../src/index.ts'
 import { call, text } from '../../src/simulator/index.ts'
+import { until } from '../until.ts'
 import { factsOf, folder, modelId, ofType, refusals, simulated, tool, turn, words } from './simulated.ts'
 
 const texts = (content: readonly { readonly type: string }[]): string =>
@@ -66,8 +67,11 @@ describe('an interrupt', () => {
     const scene = await simulated(['never said', 'hello'], { faults: [{ at: 1, fault: { kind: 'hang' } }] })
     const store = inMemoryStore()
     const session = await createEngine({ store, modelId, model: scene.model }).open()
-    const { outcome } = await turn(session.send('hi', AbortSignal.timeout(50)))
-    expect(outcome).toBe('aborted')
+    const abort = new AbortController()
+    const asked = turn(session.send('hi', abort.signal))
+    await until(() => scene.simulator.log.requests.length === 1, 'the request to arrive')
+    abort.abort()
+    expect((await asked).outcome).toBe('aborted')
     expect(ofType(await factsOf(store, session.id), 'assistant-message')).toEqual([])
     expect((await turn(session.send('hi again'))).outcome).toBe('done')
     expect(refusals(scene)).toEqual([])

@@ -6,7 +6,7 @@ import Anthropic, {
   NotFoundError,
 } from '@anthropic-ai/sdk'
 import { generateText, jsonSchema, streamText, tool } from 'ai'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { WireBlock } from '../../model/wire.ts'
 import type { Answer, AnswerContext } from '../answer.ts'
 import { createManualClock } from '../clock.ts'
@@ -297,8 +297,12 @@ describe('faults of the stream', () => {
 
   it('[V50] a hanging request ends when the client gives up', async () => {
     const { client, log } = await serve({ faults: [{ at: 1, fault: { kind: 'hang' } }] })
-    const signal = AbortSignal.timeout(50)
-    await expect(client().messages.create(ask, { signal })).rejects.toBeInstanceOf(APIUserAbortError)
+    const abort = new AbortController()
+    const asked = client().messages.create(ask, { signal: abort.signal })
+    const ended = expect(asked).rejects.toBeInstanceOf(APIUserAbortError)
+    await vi.waitUntil(() => log.requests.length === 1, { timeout: 120_000 })
+    abort.abort()
+    await ended
     expect(log.last()).toMatchObject({ fault: 'hang', status: null })
   })
 
