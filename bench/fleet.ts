@@ -1,7 +1,7 @@
 // A fleet under faults: sessions on worker processes against the simulator, while workers and the server are killed, stopped and
 // cut off. Everything is counted from outside: what the simulator billed, what the database kept.
 //   npm run bench -- fleet [--sessions 1000] [--workers 8] [--minutes 10] [--inputs 3] [--quiet-faults]
-//   npm run bench -- fleet --idle 10000      the claim with many idle sessions, and the share of HOT updates
+//   npm run bench -- fleet --idle 10000      the claim with many idle sessions
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { readFileSync } from 'node:fs'

@@ -35,6 +35,7 @@ const all = [
   'gateway',
   'gateway-gate',
   'fleet',
+  'fleet-soak',
   'install',
   'inspect-page',
   'inspect-figures',

@@ -1,4 +1,4 @@
-// Processor time of the server with all its processes, by what the system counts for them.
+// Processor time of the server with all its processes, and of one of them alone, by what the system counts for them.
 import { readdirSync, readFileSync } from 'node:fs'
 
 const ticksPerSecond = 100
@@ -38,3 +38,7 @@ export function serverSeconds(pid: number): number {
   }
   return ticks / ticksPerSecond
 }
+
+/** Seconds of one process, to the nanosecond: what others of the server do beside it is not in it. */
+export const processSeconds = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e9

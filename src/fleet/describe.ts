@@ -24,6 +24,7 @@ export function describeEntry(entry: StoredEntry): string {
       : words === ''
         ? ''
         : ` ${words}`
-  const line = `${fact.type}${calls.join('')}${text}`
+  const cut = fact.type === 'assistant-message' && fact.partial === true ? ' (cut off)' : ''
+  const line = `${fact.type}${cut}${calls.join('')}${text}`
   return line.length <= mostChars ? line : `${line.slice(0, mostChars).toWellFormed()}…`
 }

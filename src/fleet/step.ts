@@ -2,7 +2,7 @@
 // step. Run again after a crash, it finds what was done and does the rest; run twice at once, one of the two waits.
 import { refused, type Result } from '../disk/failure.ts'
 import { textOf } from '../engine/live.ts'
-import { isKnown, isRealInput, type Usage } from '../transcript/fact.ts'
+import { isKnown, type FactOf, type Usage } from '../transcript/fact.ts'
 import { seq, sessionId } from '../transcript/ids.ts'
 import type { Claimed } from '../postgres/queue.ts'
 import { workOn, type TurnPorts } from './turn.ts'
@@ -72,7 +72,10 @@ export async function runTurnStep(
   }
 }
 
-/** The last words before the next input, once that turn has ended. */
+/**
+ * The words that end the turn: the first whole answer without a call. A turn that another worker went on with has an end of its
+ * own only where it was cut off, so the end is no sign.
+ */
 async function answerTo(
   { session, id }: StepInput,
   { queue, store }: TurnPorts,
@@ -81,17 +84,17 @@ async function answerTo(
   if (!place.ok) return place
   if (place.seq === null) return { ok: true, answer: null }
   const usage: Usage[] = []
-  let text = ''
   for await (const item of store.read(sessionId(session), { from: seq(place.seq + 1) })) {
     if (item.kind === 'failed') return { ok: false, failure: item.failure }
     if (item.kind !== 'entry' || !isKnown(item.entry)) continue
     const { fact } = item.entry
-    if (fact.type === 'assistant-message') {
-      text = textOf(item.entry)
-      if (fact.usage !== undefined) usage.push(fact.usage)
-    }
-    if ((fact.type === 'turn-end' && fact.outcome === 'done') || isRealInput(fact))
-      return { ok: true, answer: { seq: place.seq, text, usage } }
+    if (fact.type !== 'assistant-message') continue
+    if (fact.usage !== undefined) usage.push(fact.usage)
+    if (isFinal(fact)) return { ok: true, answer: { seq: place.seq, text: textOf(item.entry), usage } }
   }
   return { ok: true, answer: null }
 }
+
+/** Whether an answer is whole and ends its turn. */
+export const isFinal = (fact: FactOf<'assistant-message'>): boolean =>
+  fact.partial !== true && fact.content.every(({ type }) => type !== 'tool_use')

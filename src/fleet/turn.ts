@@ -9,7 +9,7 @@ import type { Failure, Result } from '../disk/failure.ts'
 import type { Claimed, Finished, InputRow, Queue } from '../postgres/queue.ts'
 import type { PostgresStore } from '../postgres/store.ts'
 import { isKnown, isRealInput } from '../transcript/fact.ts'
-import { sessionId } from '../transcript/ids.ts'
+import { sessionId, type SessionId } from '../transcript/ids.ts'
 import type { Pending } from './questions.ts'
 
 /** An engine for one claimed session, over the store it was claimed from. */
@@ -122,12 +122,7 @@ async function drain(
 ): Promise<StepOutcome> {
   const { queue } = ports
   const cut = session.unfinished() ? null : await cutOff(ports.store, session.id)
-  if (cut !== null) {
-    const ended = await runTurn(session, cut, ports, signal)
-    counted.turns++
-    const stop = afterTurn(ended, pending, counted.turns, signal)
-    if (stop !== null && stop.kind !== 'parked') return stop
-  }
+  if (cut !== null) await session.rewind(cut)
   for (let seen = claimed.n; ;) {
     if (signal.aborted || ports.isStopping?.() === true) return { kind: 'stopped', turns: counted.turns }
     const next = await nextInput(queue, claimed.session, ports.inboxRows ?? mostInputs)
@@ -179,20 +174,16 @@ async function nextInput(
   return { ok: true, row: found.rows.find(({ kind }) => kind !== 'mail') ?? null }
 }
 
-/** A turn whose worker was stopped in the middle of an answer left half of it: the model is asked for the rest, once. */
-async function cutOff(store: PostgresStore, session: string): Promise<InputRow | null> {
-  for await (const item of store.readBack(sessionId(session))) {
+/** Of a session whose last answer was cut off: the place before it. Rewound to there, the model is asked for it again. */
+async function cutOff(store: PostgresStore, session: SessionId): Promise<number | null> {
+  for await (const item of store.readBack(session)) {
     if (item.kind !== 'entry' || !isKnown(item.entry)) return null
-    const { fact, seq, at } = item.entry
+    const { fact, seq } = item.entry
     if (isRealInput(fact) || (fact.type === 'turn-end' && fact.outcome === 'done')) return null
-    if (fact.type !== 'assistant-message') continue
-    if (fact.partial !== true) return null
-    return { id: `cut-${seq}`, kind: 'input', body: cutText, trace: null, at }
+    if (fact.type === 'assistant-message') return fact.partial === true ? seq - 1 : null
   }
   return null
 }
-
-const cutText = 'The answer above was cut off before it was complete. Go on where it stops.'
 
 interface TurnEnded {
   readonly outcome: 'done' | 'aborted' | 'failed'

@@ -5,7 +5,7 @@ import { isKnown, type Fact } from '../../src/transcript/fact.ts'
 import { sessionId } from '../../src/transcript/ids.ts'
 import { freshDatabase, skipReason, sql, startServer, type Server } from '../postgres/server.ts'
 import { until } from '../until.ts'
-import { engineOver, fleetOn, modelAt, type TestFleet } from './fleet.ts'
+import { endLeases, engineOver, fleetOn, modelAt, type TestFleet } from './fleet.ts'
 
 const today = { from: '2020-01-01', to: '2100-01-01' }
 
@@ -88,8 +88,7 @@ describe.skipIf(skipReason !== null)('budgets', () => {
     await one.budgets.set({ scope: 'tenant', name: '', ...today, cap: 1 })
     const lease = await held(one, 's')
     await one.budgets.reserve(lease, 'r1', 0.6)
-    await sql(one.adminUrl, "update pal.session set lease_until = clock_timestamp() - interval '1 second'")
-    await sql(one.adminUrl, "update pal.wanted set at = clock_timestamp() - interval '1 second'")
+    await endLeases(one.adminUrl)
     const taken = await one.queue.claim(
       { host: 'h', pid: 1 },
       30_000,

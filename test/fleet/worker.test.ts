@@ -13,8 +13,7 @@ import {
   type LoggedRequest,
   type Simulator,
 } from '../../src/simulator/index.ts'
-import { isKnown, isRealInput, type Fact } from '../../src/transcript/fact.ts'
-import { sessionId } from '../../src/transcript/ids.ts'
+import type { Fact } from '../../src/transcript/fact.ts'
 import { exited, linesOf, program, type Program } from '../faults/child.ts'
 import {
   freshDatabase,
@@ -26,18 +25,7 @@ import {
 } from '../postgres/server.ts'
 import { until } from '../until.ts'
 import { engineOver, fleetOn, modelAt, type TestFleet } from './fleet.ts'
-
-/** Answers with the last words of the user, so that every answer can be matched with its input. */
-const echo: Answerer = {
-  answer({ request }) {
-    const last = request.messages.at(-1)!.content
-    const text =
-      typeof last === 'string'
-        ? last
-        : last.map((block) => (block.type === 'text' ? block.text : '')).join('')
-    return { content: [{ type: 'text', text: `re: ${text}` }], stop_reason: 'end_turn' }
-  },
-}
+import { echo, factsOf, inputs, isIdle, said, send } from './steps.ts'
 
 describe.skipIf(skipReason !== null)('workers', () => {
   let server: Server
@@ -99,30 +87,6 @@ describe.skipIf(skipReason !== null)('workers', () => {
     })
     return { process: started, said }
   }
-  const factsOf = async ({ store }: TestFleet, session: string): Promise<readonly Fact[]> => {
-    const facts: Fact[] = []
-    for await (const item of store.read(sessionId(session)))
-      if (item.kind === 'entry' && isKnown(item.entry)) facts.push(item.entry.fact)
-    return facts
-  }
-  const said = (facts: readonly Fact[]): readonly string[] =>
-    facts.flatMap((fact) =>
-      fact.type === 'assistant-message'
-        ? [fact.content.map((block) => (block.type === 'text' ? block.text : '')).join('')]
-        : [],
-    )
-  const inputs = (facts: readonly Fact[]) => facts.filter(isRealInput)
-  const isIdle = async ({ queue }: TestFleet, session: string): Promise<boolean> => {
-    const rows = await queue.rows(session)
-    const row = rows.ok ? rows.rows[0] : undefined
-    return row !== undefined && row.waiting === 0 && row.wantedFor === null && row.owner === null
-  }
-  const send = async ({ queue }: TestFleet, session: string, id: string, body = id): Promise<boolean> => {
-    const sent = await queue.send({ session, id, kind: 'input', body })
-    if (!sent.ok) throw new Error(sent.failure.message)
-    return sent.isNew
-  }
-
   it('[FL1] every input is delivered and answered once, in its order; the same id sent again changes nothing', async () => {
     const { model } = await simulate(echo)
     const one = fleet(await freshDatabase(server))

@@ -18,66 +18,90 @@ begin
   return jsonb_build_object('new', added, 'parked', s.parked);
 end $$;
 
--- A holder sees by the number that something came while it was about to stop. A parked session stays parked.
-create or replace function pal.wake(p_tenant text, p_session text) returns void language sql as $$
-  insert into pal.wanted as w (tenant, session, at) values (p_tenant, p_session,
-      case when exists (select 1 from pal.session s where s.tenant = p_tenant and s.id = p_session and s.parked is not null)
-      then 'infinity'::timestamptz else clock_timestamp() end)
-    on conflict (tenant, session) do update set n = w.n + 1,
-      at = case when w.at = 'infinity' or exists (select 1 from pal.session s where s.tenant = p_tenant and s.id = p_session
-             and s.token is not null and s.lease_until >= clock_timestamp()) then w.at
-           else least(w.at, clock_timestamp()) end
-$$;
+-- When a wish is looked at next; never, where the session is parked ('infinity'). A parked one stays so until it is unparked.
+create or replace function pal.look_at(p_tenant text, p_session text, p_at timestamptz, p_unpark boolean default false)
+returns void language plpgsql as $$
+declare w pal.wanted;
+begin
+  select * into w from pal.wanted x where x.tenant = p_tenant and x.session = p_session for update;
+  if not found or w.at = p_at or (w.at = 'infinity' and not p_unpark) then return; end if;
+  delete from pal.due d where d.tenant = p_tenant and d.at = w.at and d.session = p_session;
+  update pal.wanted x set at = p_at where x.tenant = p_tenant and x.session = p_session;
+  if p_at < 'infinity' then insert into pal.due (tenant, at, session) values (p_tenant, p_at, p_session) on conflict do nothing; end if;
+end $$;
+
+-- A holder sees by the number that something came while it was about to stop. Numbers begin with the time, so that none comes
+-- twice: a finish that is asked again after a lost answer must not take a later wish. A parked session stays parked.
+create or replace function pal.wake(p_tenant text, p_session text) returns void language plpgsql as $$
+declare now_at timestamptz := clock_timestamp(); number bigint := floor(extract(epoch from now_at) * 1000000); s pal.session; w pal.wanted;
+begin
+  select * into s from pal.session x where x.tenant = p_tenant and x.id = p_session;
+  insert into pal.wanted as x (tenant, session, n, at) values (p_tenant, p_session, number,
+      case when s.parked is not null then 'infinity'::timestamptz else now_at end)
+    on conflict (tenant, session) do update set n = x.n + 1 returning x.* into w;
+  if w.at = 'infinity' then return; end if;
+  -- The wish is new, or nobody works on it and it would be looked at only later.
+  if w.n = number then
+    insert into pal.due (tenant, at, session) values (p_tenant, w.at, p_session) on conflict do nothing;
+  elsif w.at > now_at and not (s.token is not null and s.lease_until >= now_at) then
+    perform pal.look_at(p_tenant, p_session, now_at);
+  end if;
+end $$;
 
 -- The oldest wishes whose session nobody holds. A claim whose answer was lost is found again by its token.
 create or replace function pal.claim(p_tenant text, p_owner jsonb, p_ttl interval, p_token uuid, p_most int, p_again boolean)
 returns jsonb language plpgsql as $$
-declare result jsonb := '[]'; w record; s pal.session; old pal.session;
+declare result jsonb := '[]'; d record; w pal.wanted; s pal.session; old pal.session;
 begin
   perform pal.enter(p_tenant);
   if p_again then
-    select coalesce(jsonb_agg(jsonb_build_object('session', x.id, 'epoch', x.epoch, 'tries', x.tries, 'n', q.n)), '[]') into result
+    select coalesce(jsonb_agg(pal.claimed(x, q.n, false, 0)), '[]') into result
       from pal.session x join pal.wanted q on q.tenant = x.tenant and q.session = x.id
      where x.tenant = p_tenant and x.token = p_token;
     if result <> '[]' then return result; end if;
   end if;
-  for w in select q.* from pal.wanted q where q.tenant = p_tenant and q.at <= clock_timestamp()
+  for d in select q.* from pal.due q where q.tenant = p_tenant and q.at <= clock_timestamp()
             order by q.at for update skip locked limit p_most loop
-    -- Others lock the session first, so nobody is waited for here: whoever has it is about to change this row too.
-    select * into old from pal.session x where x.tenant = p_tenant and x.id = w.session for update skip locked;
+    -- Others lock the session first and the wish next, so nobody is waited for here: whoever has one is about to change it.
+    select * into old from pal.session x where x.tenant = p_tenant and x.id = d.session for update skip locked;
     continue when not found;
-    update pal.session x set epoch = x.epoch + 1, token = p_token, owner = p_owner, since = clock_timestamp(),
-           lease_until = clock_timestamp() + p_ttl, tries = x.tries + 1
-     where x.tenant = p_tenant and x.id = w.session and x.parked is null
-       and (x.token is null or x.lease_until < clock_timestamp())
-     returning x.* into s;
-    if found then
-      update pal.wanted q set at = clock_timestamp() + p_ttl where q.tenant = p_tenant and q.session = w.session;
-      perform pal.free_reservations(p_tenant, w.session, s.epoch);
-      result := result || jsonb_build_object('session', s.id, 'epoch', s.epoch, 'tries', s.tries, 'n', w.n,
-        'next', case when s.first is null then null else s.head + 1 end,
-        'team', s.team, 'project', s.project, 'failure', s.failure, 'isTakeover', old.token is not null,
-        'waitedMs', floor(extract(epoch from clock_timestamp() - w.at) * 1000));
+    select * into w from pal.wanted x where x.tenant = p_tenant and x.session = d.session for update skip locked;
+    continue when not found;
+    if old.parked is not null then
+      perform pal.look_at(p_tenant, d.session, 'infinity');
+    elsif old.token is not null and old.lease_until >= clock_timestamp() then
+      -- Looked at again when that lease may have ended.
+      perform pal.look_at(p_tenant, d.session, old.lease_until);
     else
-      -- Somebody holds it without having claimed it: looked at again when that lease may have ended.
-      update pal.wanted q set at = coalesce((select x.lease_until from pal.session x where x.tenant = p_tenant and x.id = w.session
-          and x.token is not null and x.parked is null), 'infinity'::timestamptz)
-       where q.tenant = p_tenant and q.session = w.session
-         and exists (select 1 from pal.session x where x.tenant = p_tenant and x.id = w.session
-              and (x.parked is not null or x.lease_until >= clock_timestamp()));
+      update pal.session x set epoch = x.epoch + 1, token = p_token, owner = p_owner, since = clock_timestamp(),
+             lease_until = clock_timestamp() + p_ttl, tries = x.tries + 1
+       where x.tenant = p_tenant and x.id = d.session returning x.* into s;
+      perform pal.look_at(p_tenant, d.session, s.lease_until);
+      perform pal.free_reservations(p_tenant, d.session, s.epoch);
+      result := result || pal.claimed(s, w.n, old.token is not null,
+        floor(extract(epoch from clock_timestamp() - coalesce(old.lease_until, d.at)) * 1000));
     end if;
   end loop;
   return result;
 end $$;
 
+create or replace function pal.claimed(s pal.session, p_n bigint, p_takeover boolean, p_waited numeric) returns jsonb
+language sql immutable as $$
+  select jsonb_build_object('session', s.id, 'epoch', s.epoch, 'tries', s.tries, 'n', p_n,
+    'next', case when s.first is null then null else s.head + 1 end, 'team', s.team, 'project', s.project,
+    'failure', s.failure, 'isTakeover', p_takeover, 'waitedMs', p_waited)
+$$;
+
 -- Nothing left to do: the wish goes unless something came since it was counted, and the session is free.
 create or replace function pal.finish(p_tenant text, p_id text, p_token uuid, p_seen bigint) returns text language plpgsql as $$
+declare looked_at timestamptz;
 begin
   perform pal.enter(p_tenant);
   perform 1 from pal.session x where x.tenant = p_tenant and x.id = p_id and x.token = p_token for update;
   if not found then return 'fenced'; end if;
-  delete from pal.wanted w where w.tenant = p_tenant and w.session = p_id and w.n = p_seen;
-  if not found and exists (select 1 from pal.wanted w where w.tenant = p_tenant and w.session = p_id) then return 'more'; end if;
+  delete from pal.wanted w where w.tenant = p_tenant and w.session = p_id and w.n = p_seen returning w.at into looked_at;
+  if found then delete from pal.due d where d.tenant = p_tenant and d.at = looked_at and d.session = p_id;
+  elsif exists (select 1 from pal.wanted w where w.tenant = p_tenant and w.session = p_id) then return 'more'; end if;
   update pal.session x set tries = 0, failure = null where x.tenant = p_tenant and x.id = p_id;
   return 'done';
 end $$;
@@ -96,14 +120,6 @@ begin
     where i.tenant = p_tenant and i.session = p_id and (p_kind is null or i.kind = p_kind) order by i.n limit p_most;
 end $$;
 
--- For what leaves no fact in the transcript: an answer to a question.
-create or replace function pal.drop_input(p_tenant text, p_id text, p_token uuid, p_ids text[]) returns void language plpgsql as $$
-begin
-  perform pal.enter(p_tenant);
-  perform 1 from pal.session x where x.tenant = p_tenant and x.id = p_id and x.token = p_token for update;
-  if found then delete from pal.inbox i where i.tenant = p_tenant and i.session = p_id and i.id = any(p_ids); end if;
-end $$;
-
 -- What went wrong is kept; after too many tries in a row the session is set aside until a person looks at it.
 create or replace function pal.fail(p_tenant text, p_id text, p_epoch bigint, p_why text, p_most int, p_retry interval)
 returns boolean language plpgsql as $$
@@ -115,7 +131,7 @@ begin
   if not found then return false; end if;
   if s.tries >= p_most then return pal.park(p_tenant, p_id, 'failed ' || s.tries || ' times: ' || p_why); end if;
   if s.token is null then
-    update pal.wanted w set at = clock_timestamp() + p_retry where w.tenant = p_tenant and w.session = p_id and w.at < 'infinity';
+    perform pal.look_at(p_tenant, p_id, clock_timestamp() + p_retry);
   end if;
   return false;
 end $$;
@@ -125,7 +141,7 @@ begin
   perform pal.enter(p_tenant);
   update pal.session x set parked = p_why where x.tenant = p_tenant and x.id = p_id;
   if not found then return false; end if;
-  update pal.wanted w set at = 'infinity' where w.tenant = p_tenant and w.session = p_id;
+  perform pal.look_at(p_tenant, p_id, 'infinity');
   return true;
 end $$;
 
@@ -134,8 +150,9 @@ begin
   perform pal.enter(p_tenant);
   update pal.session x set parked = null, tries = 0 where x.tenant = p_tenant and x.id = p_id and x.parked is not null;
   if not found then return false; end if;
-  update pal.wanted w set at = clock_timestamp() where w.tenant = p_tenant and w.session = p_id;
-  if not found and exists (select 1 from pal.inbox i where i.tenant = p_tenant and i.session = p_id) then
+  perform pal.look_at(p_tenant, p_id, clock_timestamp(), true);
+  if not exists (select 1 from pal.wanted w where w.tenant = p_tenant and w.session = p_id)
+     and exists (select 1 from pal.inbox i where i.tenant = p_tenant and i.session = p_id) then
     perform pal.wake(p_tenant, p_id);
   end if;
   return true;
@@ -185,7 +202,7 @@ begin
   -- Other questions of the session may still wait.
   if not exists (select 1 from pal.question x where x.tenant = p_tenant and x.session = p_session and x.answer is null) then
     update pal.session x set parked = null where x.tenant = p_tenant and x.id = p_session and x.parked like 'question%';
-    if found then update pal.wanted w set at = clock_timestamp() where w.tenant = p_tenant and w.session = p_session; end if;
+    if found then perform pal.look_at(p_tenant, p_session, clock_timestamp(), true); end if;
     perform pal.wake(p_tenant, p_session);
   end if;
   return 'ok';

@@ -4,7 +4,7 @@ import { budgetFunctions } from './budget-functions.ts'
 import { fleetFunctions } from './fleet-functions.ts'
 import { memoryFunctions } from './memory-functions.ts'
 import { storeFunctions } from './store-functions.ts'
-import { tables, walls } from './tables.ts'
+import { dueTable, tables, walls } from './tables.ts'
 
 export interface Migration {
   readonly number: number
@@ -14,6 +14,7 @@ export interface Migration {
 
 export const migrations: readonly Migration[] = [
   { number: 1, name: 'tables and the wall between tenants', sql: `${tables}\n${walls}` },
+  { number: 2, name: 'when a wish is looked at has a table of its own', sql: dueTable },
 ]
 
 /** Functions hold no data: they are made anew at every migration, as this version has them. */

@@ -54,8 +54,9 @@ begin
     update pal.session s set lease_until = clock_timestamp() + p_ttl from unnest(p_ids, p_tokens) u(id, token)
      where s.tenant = p_tenant and s.id = u.id and s.token = u.token returning s.id)
   select array_agg(r.id) into held from renewed r;
-  update pal.wanted w set at = clock_timestamp() + p_ttl
-   where w.tenant = p_tenant and w.session = any(held) and w.at < 'infinity';
+  -- Only what would soon be looked at: most turns are over before that, and then nothing was written for them.
+  perform pal.look_at(w.tenant, w.session, clock_timestamp() + p_ttl) from pal.wanted w
+   where w.tenant = p_tenant and w.session = any(held) and w.at < clock_timestamp() + p_ttl / 2;
   return query select unnest(held);
 end $$;
 
@@ -68,8 +69,7 @@ begin
     update pal.session x set token = null, owner = null, lease_until = null, retry_after = null
      where x.tenant = p_tenant and x.id = p_id;
     perform pal.free_reservations(p_tenant, p_id, s.epoch + 1);
-    update pal.wanted w set at = clock_timestamp() + coalesce(s.retry_after, interval '0')
-     where w.tenant = p_tenant and w.session = p_id and w.at < 'infinity';
+    perform pal.look_at(p_tenant, p_id, clock_timestamp() + coalesce(s.retry_after, interval '0'));
   end if;
 end $$;
 
@@ -236,6 +236,7 @@ begin
   delete from pal.entry x where x.tenant = p_tenant and x.session = p_id;
   delete from pal.blob x where x.tenant = p_tenant and x.session = p_id;
   delete from pal.checkpoint x where x.tenant = p_tenant and x.session = p_id;
+  perform pal.look_at(p_tenant, p_id, 'infinity');
   delete from pal.wanted x where x.tenant = p_tenant and x.session = p_id;
   delete from pal.inbox x where x.tenant = p_tenant and x.session = p_id;
   delete from pal.received x where x.tenant = p_tenant and x.session = p_id;

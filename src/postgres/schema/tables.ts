@@ -1,6 +1,7 @@
 // The tables. Lines are `text`: `jsonb` reorders keys, changes numbers and refuses what tools print, and a transcript must come
 // back byte for byte. There is no index on `changed`, `head` or `lease_until`: with one, every append would write the row anew
-// in every index. What waits to be worked on has a table of its own for the same reason.
+// in every index. What waits to be worked on has a table of its own for the same reason, and when it is to be looked at stands in
+// yet another one, whose rows come and go and are never changed: so every change of a row is made in place.
 export const tables = `
 create table pal.tenant (
   name text collate "C" primary key,
@@ -169,8 +170,7 @@ create table pal.access_token (
 );
 `
 
-/** Every table that holds rows of tenants. */
-export const tenantTables = [
+const firstTables = [
   'session',
   'entry',
   'blob',
@@ -186,19 +186,22 @@ export const tenantTables = [
   'access_token',
 ] as const
 
+/** Every table that holds rows of tenants. */
+export const tenantTables = [...firstTables, 'due'] as const
+
 const own = `tenant = nullif(current_setting('app.tenant', true), '')`
 
 /**
  * The wall between tenants: a row is seen and written only while its tenant is the one that was set for this transaction. After a
  * transaction that was rolled back the setting is an empty text, not null, and must match nothing either.
  */
-export const walls = [
-  ...tenantTables.map(
-    (table) => `
+const wall = (table: string): string => `
 alter table pal.${table} enable row level security;
 alter table pal.${table} force row level security;
-create policy own_rows on pal.${table} using (${own}) with check (${own});`,
-  ),
+create policy own_rows on pal.${table} using (${own}) with check (${own});`
+
+export const walls = [
+  ...firstTables.map(wall),
   `
 alter table pal.tenant enable row level security;
 alter table pal.tenant force row level security;
@@ -215,3 +218,25 @@ grant select on all tables in schema pal to pal_reader;
 revoke select on pal.access_token from pal_reader;
 grant usage on all sequences in schema pal to pal_app;`,
 ].join('\n')
+
+/** When a wish is to be looked at. The wish knows the moment too, so that its row here is found by its key. */
+export const dueTable = `
+create table pal.due (
+  tenant text collate "C" not null,
+  at timestamptz not null,
+  session text collate "C" not null,
+  primary key (tenant, at, session)
+);
+drop index pal.wanted_at;
+do $$
+declare t text;
+begin
+  for t in select name from pal.tenant loop
+    perform set_config('app.tenant', t, true);
+    insert into pal.due (tenant, at, session) select w.tenant, w.at, w.session from pal.wanted w where w.tenant = t and w.at < 'infinity';
+  end loop;
+end $$;
+${wall('due')}
+grant select, insert, update, delete on pal.due to pal_app;
+grant select on pal.due to pal_reader;
+`

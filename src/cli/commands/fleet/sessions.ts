@@ -80,7 +80,7 @@ function describeState({ parked, owner, wantedFor, failure }: FleetRow): string 
   return failure === null ? 'waiting for a worker' : `tried again soon: ${failure}`
 }
 
-const shownEntries = 12
+const shownEntries = 20
 
 export const fleetShow = (io: Io, session: string, flags: FleetFlags): Promise<Exit> =>
   withFleet(io, flags, async (fleet) => {

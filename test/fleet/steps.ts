@@ -1,0 +1,46 @@
+// What tests of workers look at: the facts of a session, what was said in it, and whether anything is left to do.
+import type { Answerer } from '../../src/simulator/index.ts'
+import { isKnown, isRealInput, type Fact } from '../../src/transcript/fact.ts'
+import { sessionId } from '../../src/transcript/ids.ts'
+import type { TestFleet } from './fleet.ts'
+
+/** Answers with the last words of the user, so that every answer can be matched with its input. */
+export const echo: Answerer = {
+  answer({ request }) {
+    const last = request.messages.at(-1)!.content
+    const text =
+      typeof last === 'string'
+        ? last
+        : last.map((block) => (block.type === 'text' ? block.text : '')).join('')
+    return { content: [{ type: 'text', text: `re: ${text}` }], stop_reason: 'end_turn' }
+  },
+}
+
+export const factsOf = async ({ store }: TestFleet, session: string): Promise<readonly Fact[]> => {
+  const facts: Fact[] = []
+  for await (const item of store.read(sessionId(session)))
+    if (item.kind === 'entry' && isKnown(item.entry)) facts.push(item.entry.fact)
+  return facts
+}
+export const said = (facts: readonly Fact[]): readonly string[] =>
+  facts.flatMap((fact) =>
+    fact.type === 'assistant-message'
+      ? [fact.content.map((block) => (block.type === 'text' ? block.text : '')).join('')]
+      : [],
+  )
+export const inputs = (facts: readonly Fact[]) => facts.filter(isRealInput)
+export const isIdle = async ({ queue }: TestFleet, session: string): Promise<boolean> => {
+  const rows = await queue.rows(session)
+  const row = rows.ok ? rows.rows[0] : undefined
+  return row !== undefined && row.waiting === 0 && row.wantedFor === null && row.owner === null
+}
+export const send = async (
+  { queue }: TestFleet,
+  session: string,
+  id: string,
+  body = id,
+): Promise<boolean> => {
+  const sent = await queue.send({ session, id, kind: 'input', body })
+  if (!sent.ok) throw new Error(sent.failure.message)
+  return sent.isNew
+}
