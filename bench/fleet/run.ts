@@ -5,10 +5,12 @@ import { connect as connectTo, createServer, type Socket } from 'node:net'
 import { program } from '../../test/faults/child.ts'
 import { fleetOn, type TestFleet } from '../../test/fleet/fleet.ts'
 import { freshDatabase, sql, type Server, type TestDatabase } from '../../test/postgres/server.ts'
+import { connect } from '../../src/postgres/index.ts'
 import { createSimulator, type LoggedRequest } from '../../src/simulator/index.ts'
 import { noteEntry } from '../../src/testing/store-steps.ts'
 import { seq, sessionId } from '../../src/transcript/ids.ts'
 import { serverSeconds } from './cpu.ts'
+import { report, type Acknowledged, type Told } from './report.ts'
 
 export interface RunOptions {
   readonly sessions: number
@@ -20,14 +22,7 @@ export interface RunOptions {
 
 const leaseMs = 6000
 const pollMs = 250
-
-interface Told {
-  readonly type: string
-  readonly at: number
-  readonly session: string
-  readonly isTakeover?: boolean
-  readonly waitedMs?: number
-}
+const progressMs = 30_000
 
 export async function faultRun(server: Server, options: RunOptions): Promise<void> {
   const { sessions, workers, minutes, inputs } = options
@@ -50,13 +45,25 @@ export async function faultRun(server: Server, options: RunOptions): Promise<voi
   const proxy = await cuttableProxy(server.port)
   const child = await program('../test/fleet/worker-child.ts')
   const told: Told[] = []
+  const acknowledged: Acknowledged[] = []
   const running = new Map<number, ChildProcess>()
   const faults = { killed: 0, stopped: 0, crashed: 0, cut: 0 }
   const startWorker = (slot: number): void => {
     const address = database.url.replace(`:${server.port}/`, `:${proxy.port}/`)
     const started = spawn(
       process.execPath,
-      [child.file, '--simulator', url, '--lease', `${leaseMs}`, '--sessions', '12', '--connections', '5'],
+      [
+        child.file,
+        '--simulator',
+        url,
+        '--lease',
+        `${leaseMs}`,
+        '--sessions',
+        '12',
+        '--connections',
+        '5',
+        '--acknowledged',
+      ],
       {
         env: { ...process.env, PAL_DATABASE_URL: address },
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -66,21 +73,34 @@ export async function faultRun(server: Server, options: RunOptions): Promise<voi
     started.stdout.setEncoding('utf8').on('data', (text: string) => {
       const lines = (rest + text).split('\n')
       rest = lines.pop()!
-      for (const line of lines) told.push(JSON.parse(line) as Told)
+      for (const line of lines) {
+        const event = JSON.parse(line) as Told | Acknowledged
+        if (event.type === 'acknowledged') acknowledged.push(event as Acknowledged)
+        else told.push(event as Told)
+      }
     })
     running.set(slot, started)
   }
   for (let slot = 0; slot < workers; slot++) startWorker(slot)
   const fleet = fleetOn(database.url, { connections: 4 })
+  // One budget over everything, so that each request is reserved and each answer counted.
+  await fleet.budgets.set({ scope: 'tenant', name: '', from: '2000-01-01', to: '2100-01-01', cap: 1_000_000 })
   const began = performance.now()
   const end = began + minutes * 60_000
   const cpuBefore = { seconds: serverSeconds(server.pid()), lost: 0 }
   const faulting = options.isCalm
     ? Promise.resolve()
     : makeFaults({ server, end, running, startWorker, proxy, faults, workers, cpuBefore })
+  const beside = plainBeside(database, () => performance.now() < end)
+  const progress = setInterval(() => {
+    const text = `${((performance.now() - began) / 60_000).toFixed(1)} min: ${told.filter(({ type }) => type === 'ended').length} times worked on a session, ${acknowledged.length} appends`
+    process.stderr.write(`fleet: ${text}\n`)
+  }, progressMs)
   const sent = await sendInputs(fleet, sessions, inputs, began, end)
   await faulting
+  const plainWaits = await beside
   const drainedIn = await drained(fleet, running, startWorker)
+  clearInterval(progress)
   const seconds = (performance.now() - began) / 1000
   const cpu = serverSeconds(server.pid()) - cpuBefore.seconds + cpuBefore.lost
   for (const worker of running.values()) worker.kill('SIGTERM')
@@ -92,7 +112,21 @@ export async function faultRun(server: Server, options: RunOptions): Promise<voi
   say(
     `faults: ${faults.killed} workers killed, ${faults.stopped} stopped for longer than a lease, ${faults.crashed} times the server killed, ${faults.cut} times all connections cut`,
   )
-  await report({ database, sent, heard, told, seconds, cpu, insertLoop, drainedIn, say })
+  await report({
+    database,
+    sent,
+    heard,
+    told,
+    acknowledged,
+    seconds,
+    cpu,
+    insertLoop,
+    plainWaits,
+    drainedIn,
+    leaseMs,
+    pollMs,
+    say,
+  })
   await fleet.close()
   await simulator.stop()
   await proxy.close()
@@ -122,6 +156,24 @@ async function plainInserts(
   await fleet.store.remove(sessionId('bench-append'))
   await fleet.close()
   return { cpu, own }
+}
+
+/** How long one plain insert takes while everything else runs; while the server is down none is counted. */
+async function plainBeside({ adminUrl }: TestDatabase, goesOn: () => boolean): Promise<readonly number[]> {
+  const connection = connect({ url: adminUrl, connections: 1, patienceMs: 0 })
+  const waits: number[] = []
+  for (let n = 0; goesOn(); n++) {
+    const began = performance.now()
+    const done = await connection.query('insert into plain values ($1, $2, $3)', [
+      'beside',
+      n,
+      'x'.repeat(700),
+    ])
+    if (done.ok) waits.push(performance.now() - began)
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
+  }
+  await connection.close()
+  return waits
 }
 
 async function sendInputs(
@@ -249,133 +301,4 @@ async function cuttableProxy(port: number) {
       await new Promise((resolve) => server.close(resolve))
     },
   }
-}
-
-interface Counted {
-  readonly database: TestDatabase
-  readonly sent: ReadonlyMap<string, number>
-  readonly heard: ReadonlyMap<string, LoggedRequest>
-  readonly told: readonly Told[]
-  readonly seconds: number
-  readonly cpu: number
-  readonly insertLoop: { readonly cpu: number; readonly own: number }
-  readonly drainedIn: number
-  readonly say: (text: string) => void
-}
-
-async function report(counted: Counted): Promise<void> {
-  const { database, sent, heard, told, seconds, cpu, insertLoop, say } = counted
-  const { adminUrl } = database
-  const lines = await sql(adminUrl, 'select session, seq, line from pal.entry order by session, seq')
-  const sessions = await sql(adminUrl, 'select id, first, head, parked from pal.session')
-  const delivered = new Map<string, number>()
-  const answered = new Map<string, number>()
-  const kept = new Map<string, string>()
-  let open: string | null = null
-  let before = ''
-  let gaps = 0
-  let place = -1
-  for (const { session, seq: at, line } of lines as { session: string; seq: string; line: string }[]) {
-    if (session !== before) [before, open, place] = [session, null, -1]
-    if (place >= 0 && Number(at) !== place + 1) gaps++
-    place = Number(at)
-    const { fact } = JSON.parse(line) as {
-      fact: { type: string; id?: string; messageId?: string; partial?: boolean; outcome?: string }
-    }
-    if (fact.type === 'user-message' && fact.id?.startsWith('cut-') === false) {
-      open = `${session}/${fact.id}`
-      delivered.set(open, (delivered.get(open) ?? 0) + 1)
-    }
-    if (fact.type === 'assistant-message') {
-      kept.set(fact.messageId!, session)
-      if (fact.partial !== true && open !== null) answered.set(open, (answered.get(open) ?? 0) + 1)
-    }
-  }
-  const wrong = [...sent.keys()].filter((key) => delivered.get(key) !== 1 || answered.get(key) !== 1)
-  const counts = new Map<string, number>()
-  for (const { session } of lines as { session: string }[])
-    counts.set(session, (counts.get(session) ?? 0) + 1)
-  const heads = (sessions as { id: string; first: string | null; head: string }[]).filter(
-    ({ id, head, first }) => first !== null && counts.get(id) !== Number(head) - Number(first) + 1,
-  )
-  say(
-    `inputs: ${sent.size} sent, ${[...delivered.values()].filter((n) => n === 1).length} delivered once, ${[...answered.values()].filter((n) => n === 1).length} answered once, ${wrong.length} wrong${wrong.length > 0 ? ` (${wrong.slice(0, 5).join(', ')})` : ''}`,
-  )
-  say(
-    `transcript: ${lines.length} entries, ${gaps} gaps, ${heads.length} heads that do not fit; parked: ${sessions.filter(({ parked }) => parked !== null).length}`,
-  )
-  await billed(adminUrl, heard, kept, say)
-  const left = await sql(adminUrl, 'select count(*) as n from pal.reservation')
-  say(`reservations left over: ${String(left[0]!['n'])}`)
-  const takeovers = told.filter((event) => event.type === 'claimed' && event.isTakeover === true)
-  const late = takeovers.map(({ waitedMs = 0 }) => waitedMs + leaseMs)
-  if (late.length > 0)
-    say(
-      `takeovers: ${late.length}; from the last sign of life to the new holder at most: p50 ${quantile(late, 0.5)} ms, p95 ${quantile(late, 0.95)} ms, longest ${quantile(late, 1)} ms (lease ${leaseMs} + poll ${pollMs})`,
-    )
-  const waits = told
-    .filter((event) => event.type === 'claimed' && event.isTakeover !== true)
-    .map(({ waitedMs = 0 }) => waitedMs)
-  say(
-    `pickup: p50 ${quantile(waits, 0.5)} ms, p95 ${quantile(waits, 0.95)} ms after an input was sent, poll ${pollMs} ms`,
-  )
-  say(
-    `throughput: ${(sent.size / seconds).toFixed(1)} turns/s, ${(lines.length / seconds).toFixed(1)} entries/s over the whole run; drained ${counted.drainedIn.toFixed(0)} s after the last input`,
-  )
-  say(
-    `server CPU: ${((cpu * 1e6) / lines.length).toFixed(0)} µs for each entry with claims, renewals, budgets and restarts; one append alone ${(insertLoop.own * 1e6).toFixed(0)} µs, a plain insert of the same bytes ${(insertLoop.cpu * 1e6).toFixed(0)} µs`,
-  )
-}
-
-/** By message: what the simulator billed for answers that were kept, against the rows of the database, to the token. */
-async function billed(
-  url: string,
-  heard: ReadonlyMap<string, LoggedRequest>,
-  kept: ReadonlyMap<string, string>,
-  say: (text: string) => void,
-): Promise<void> {
-  const rows = await sql(url, 'select message, input, cache_read, cache_write, output, usd from pal.spend')
-  const sum = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, usd: 0 }
-  const bill = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, usd: 0 }
-  let unlike = 0
-  for (const row of rows) {
-    const usage = heard.get(row['message'] as string)?.usage
-    const own = [row['input'], row['cache_read'], row['cache_write'], row['output']].map(Number)
-    const theirs = [
-      usage?.input_tokens ?? 0,
-      usage?.cache_read_input_tokens ?? 0,
-      usage?.cache_creation_input_tokens ?? 0,
-      usage?.output_tokens ?? 0,
-    ]
-    if (own.some((value, at) => value !== theirs[at])) unlike++
-    sum.input += own[0]! + own[1]! + own[2]!
-    sum.output += own[3]!
-    sum.usd += Number(row['usd'])
-    bill.input += theirs[0]! + theirs[1]! + theirs[2]!
-    bill.output += theirs[3]!
-    bill.usd += heard.get(row['message'] as string)?.bill?.dollars ?? 0
-  }
-  const lost = [...heard].filter(([message]) => !kept.has(message))
-  const lostTokens = lost.reduce(
-    (total, [, { usage }]) =>
-      total +
-      (usage === null
-        ? 0
-        : usage.input_tokens +
-          usage.output_tokens +
-          (usage.cache_read_input_tokens ?? 0) +
-          (usage.cache_creation_input_tokens ?? 0)),
-    0,
-  )
-  say(
-    `spend: ${rows.length} answers, prompt ${sum.input} and output ${sum.output} tokens, $${sum.usd.toFixed(4)}; the simulator billed for them ${bill.input} and ${bill.output}, $${bill.usd.toFixed(4)}; ${unlike} rows differ, ${rows.length - kept.size} more rows than answers`,
-  )
-  say(
-    `billed but never heard: ${lost.length} requests, ${lostTokens} tokens, whose worker died or was cut off before the answer was written`,
-  )
-}
-
-const quantile = (values: readonly number[], share: number): number => {
-  const sorted = values.toSorted((a, b) => a - b)
-  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0)
 }

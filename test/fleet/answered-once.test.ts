@@ -5,9 +5,9 @@ import { runTurnStep, runWorker, type OpenEngine, type WorkerOptions } from '../
 import type { PostgresStore } from '../../src/postgres/index.ts'
 import { createSimulator, type LoggedRequest } from '../../src/simulator/index.ts'
 import { isKnown, type FactOf } from '../../src/transcript/fact.ts'
-import { freshDatabase, skipReason, sql, startServer, type Server } from '../postgres/server.ts'
+import { endLeases, freshDatabase, skipReason, sql, startServer, type Server } from '../postgres/server.ts'
 import { until } from '../until.ts'
-import { endLeases, engineOver, fleetOn, modelAt, type TestFleet } from './fleet.ts'
+import { engineOver, fleetOn, modelAt, type TestFleet } from './fleet.ts'
 import { echo, factsOf, inputs, isIdle, send } from './steps.ts'
 
 describe.skipIf(skipReason !== null)('answered once', () => {

@@ -3,9 +3,9 @@ import { runWorker } from '../../src/fleet/index.ts'
 import { createSimulator } from '../../src/simulator/index.ts'
 import { isKnown, type Fact } from '../../src/transcript/fact.ts'
 import { sessionId } from '../../src/transcript/ids.ts'
-import { freshDatabase, skipReason, sql, startServer, type Server } from '../postgres/server.ts'
+import { endLeases, freshDatabase, skipReason, sql, startServer, type Server } from '../postgres/server.ts'
 import { until } from '../until.ts'
-import { endLeases, engineOver, fleetOn, modelAt, type TestFleet } from './fleet.ts'
+import { engineOver, fleetOn, modelAt, type TestFleet } from './fleet.ts'
 
 const today = { from: '2020-01-01', to: '2100-01-01' }
 

@@ -13,7 +13,6 @@ import { Budgets } from '../../src/postgres/budgets.ts'
 import { Queue } from '../../src/postgres/queue.ts'
 import { meteredModel, questionsOf, type OpenEngine } from '../../src/fleet/index.ts'
 import { systemClock } from '../../src/transcript/ids.ts'
-import { sql } from '../postgres/server.ts'
 import { anthropicModel } from '../../src/wires/anthropic/adapter.ts'
 
 export const fleetModel = 'claude-sonnet-4-6'
@@ -41,15 +40,6 @@ export function fleetOn(url: string, more: Partial<PostgresStoreOptions> = {}) {
   }
 }
 export type TestFleet = ReturnType<typeof fleetOn>
-
-/** As if everybody who holds a session had given no sign of life for a whole lease; the next claim takes each of them. */
-export async function endLeases(adminUrl: string): Promise<void> {
-  for (const table of ['session set lease_until', 'wanted set at', 'due set at'])
-    await sql(
-      adminUrl,
-      `update pal.${table} = timestamptz '2001-01-01' where ${table.split(' set ')[1]!} < 'infinity'`,
-    )
-}
 
 export const modelAt = (baseUrl: string): Model =>
   anthropicModel({

@@ -1,4 +1,5 @@
 // What tests of workers look at: the facts of a session, what was said in it, and whether anything is left to do.
+import { createHash } from 'node:crypto'
 import type { Answerer } from '../../src/simulator/index.ts'
 import { isKnown, isRealInput, type Fact } from '../../src/transcript/fact.ts'
 import { sessionId } from '../../src/transcript/ids.ts'
@@ -44,3 +45,6 @@ export const send = async (
   if (!sent.ok) throw new Error(sent.failure.message)
   return sent.isNew
 }
+
+/** By this a line is known again. */
+export const sumOf = (line: string): string => createHash('sha256').update(line).digest('base64').slice(0, 16)

@@ -1,7 +1,9 @@
 // A worker as a process of its own, for tests and benches that kill it. What it does is told on stdout, one line of JSON each.
 import { parseArgs } from 'node:util'
 import { runWorker } from '../../src/fleet/index.ts'
+import { encode } from '../../src/transcript/codec.ts'
 import { engineOver, fleetOn, modelAt } from './fleet.ts'
+import { sumOf } from './steps.ts'
 
 const { values } = parseArgs({
   options: {
@@ -10,6 +12,7 @@ const { values } = parseArgs({
     sessions: { type: 'string', default: '8' },
     connections: { type: 'string', default: '6' },
     patience: { type: 'string', default: '60000' },
+    acknowledged: { type: 'boolean', default: false },
   },
 })
 const leaseMs = Number(values.lease)
@@ -23,6 +26,16 @@ const fleet = fleetOn(process.env['PAL_DATABASE_URL']!, {
 const stop = new AbortController()
 process.on('SIGTERM', () => stop.abort())
 const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`)
+// What was acknowledged is said before anything acts on it, so that a bench can look for it afterwards.
+const append = fleet.store.append.bind(fleet.store)
+if (values.acknowledged)
+  fleet.store.append = async (...given) => {
+    const done = await append(...given)
+    const [{ session }, entries, from] = given
+    if (done.ok)
+      say({ type: 'acknowledged', session, from, sums: entries.map((entry) => sumOf(encode(entry))) })
+    return done
+  }
 await runWorker(
   {
     ...fleet,
