@@ -104,7 +104,7 @@ try {
   const [, ...turns] = await working
   await pause(1500)
   say(
-    `  ${turns.reduce((sum: number, each) => sum + Number(each), 0)} turns in ${((performance.now() - began) / 60_000).toFixed(1)} minutes`,
+    `  ${turns.reduce((sum, each) => sum + each, 0)} turns in ${((performance.now() - began) / 60_000).toFixed(1)} minutes`,
   )
   await sizes(database, 'at the end')
   for (const fleet of fleets) await fleet.close()
