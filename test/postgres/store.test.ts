@@ -287,6 +287,8 @@ describe.skipIf(skipReason !== null)('a store in Postgres', () => {
     })
     await released(files, lease)
     await released(back, other.lease)
+    await files.release(lease)
+    await back.release(other.lease)
     await rm(folder, { recursive: true })
   })
 
