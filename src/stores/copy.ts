@@ -72,13 +72,18 @@ async function copyInto(from: Store, to: Store, lease: Lease, next: Seq | null):
 async function differenceIn(from: Store, to: Store, session: SessionId, next: Seq) {
   const other = refused('exists', `there is another session ${session}, which says something else`)
   const theirs = from.read(session, { to: seq(next - 1) })[Symbol.asyncIterator]()
-  for await (const item of to.read(session)) {
-    if (item.kind === 'failed') return { ok: false as const, failure: item.failure }
-    const same = await theirs.next()
-    if (item.kind !== 'entry' || same.done === true || same.value.kind !== 'entry') return other
-    if (encode(item.entry) !== encode(same.value.entry)) return other
+  try {
+    for await (const item of to.read(session)) {
+      if (item.kind === 'failed') return { ok: false as const, failure: item.failure }
+      const same = await theirs.next()
+      if (item.kind !== 'entry' || same.done === true || same.value.kind !== 'entry') return other
+      if (encode(item.entry) !== encode(same.value.entry)) return other
+    }
+    return (await theirs.next()).done === true ? null : other
+  } finally {
+    // Whoever stops reading in the middle closes what is read.
+    await theirs.return?.()
   }
-  return (await theirs.next()).done === true ? null : other
 }
 
 async function copyBlobs(from: Store, to: Store, lease: Lease): Promise<Result<{ readonly count: number }>> {
