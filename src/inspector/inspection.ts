@@ -9,6 +9,7 @@ import { extend, openIndex, type Grown, type IndexSource, type OpenedIndex } fro
 import type { IndexPlace } from './indexing/index-file.ts'
 import type { RecallFact } from './indexing/index-rows.ts'
 import type {
+  BlockDetail,
   EffectWish,
   MemoryDetail,
   MemoryList,
@@ -38,6 +39,8 @@ export interface Changes {
 export interface Memories {
   list(): Promise<MemoryList>
   detail(store: string, file: string): Promise<MemoryDetail | null>
+  /** Of these files the newest version that a session wrote. */
+  madeIn(session: string, files: readonly string[]): Promise<BlockDetail['memories']>
 }
 
 export interface InspectionOptions {
@@ -147,6 +150,12 @@ export class Inspection {
       else sessions.push(await this.#row(item))
     }
     return { sessions, problems }
+  }
+
+  /** Memories that were saved from the stretch of entries that a place stands in. */
+  async memoriesFrom({ index: { lists } }: OpenedIndex, place: number): Promise<BlockDetail['memories']> {
+    const files = lists.extracted.flatMap((one) => (place >= one.from && place <= one.to ? one.files : []))
+    return files.length === 0 ? [] : ((await this.options.memories?.madeIn(lists.session, files)) ?? [])
   }
 
   /** Where each memory was recalled, newest first, as far as sessions have been indexed. */

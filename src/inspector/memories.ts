@@ -1,10 +1,11 @@
 // Memories as the page shows them: what stands, its versions with their texts and origins, and the sessions that recalled it.
 // Looks only: nothing is finished, kept or written here.
+import { join } from 'node:path'
 import type { Keeper } from '../memory/keeping/keeper.ts'
 import type { Removed, Written } from '../memory/keeping/records.ts'
 import { textOf } from '../memory/keeping/revert.ts'
 import type { Memories } from './inspection.ts'
-import type { MemoryDetail, MemoryList, MemoryOrigin, MemoryRow } from './protocol.ts'
+import type { BlockDetail, MemoryDetail, MemoryList, MemoryOrigin, MemoryRow } from './protocol.ts'
 
 type Recalled = MemoryRow['recalledBy'][number]
 
@@ -22,10 +23,29 @@ export function memoriesIn(
       const versions = read.ok ? keeper.ledger.versionsOf(file) : []
       return versions.length === 0 ? null : detailOf(keeper, versions, await recalls())
     },
+    madeIn: async (session, files) => {
+      const made: BlockDetail['memories'][number][] = []
+      for (const [at, keeper] of keepers.entries()) {
+        if (!(await keeper.ledger.refresh()).ok) continue
+        for (const { file } of keeper.ledger.standing()) {
+          if (!namesOf(keeper, file).some((name) => files.includes(name))) continue
+          const version = keeper.ledger.versionsOf(file).findLast(({ by }) => by.session === session)
+          if (version !== undefined) made.push({ store: nameOf(keeper, at), file, version: version.n })
+        }
+      }
+      return made
+    },
   }
 }
 
 const nameOf = ({ place }: Keeper, at: number): string => `${place.scope}-${at}`
+
+/** How a fact may name a memory: by its path, by its place among the memories, or without its ending. */
+const namesOf = ({ place }: Keeper, file: string): readonly string[] => [
+  join(place.root, file),
+  file,
+  file.replace(/\.md$/u, ''),
+]
 
 async function storesIn(
   keepers: readonly Keeper[],
@@ -38,9 +58,7 @@ async function storesIn(
       store: nameOf(keeper, at),
       scope: keeper.place.scope,
       folder: keeper.place.root,
-      memories: read.ok
-        ? keeper.ledger.standing().map((one) => rowOf(one, keeper.ledger.versionsOf(one.file), recalls))
-        : [],
+      memories: read.ok ? keeper.ledger.standing().map((one) => rowOf(keeper, one, recalls)) : [],
       problem: read.ok ? null : read.failure.message,
     })
   }
@@ -48,8 +66,8 @@ async function storesIn(
 }
 
 function rowOf(
+  keeper: Keeper,
   newest: Written | Removed,
-  versions: readonly (Written | Removed)[],
   recalls: ReadonlyMap<string, readonly Recalled[]>,
 ): MemoryRow {
   const head = newest.do === 'write' ? newest.head : null
@@ -59,10 +77,10 @@ function rowOf(
     kind: head?.type ?? null,
     trust: newest.by.trust,
     version: newest.n,
-    versions: versions.length,
+    versions: keeper.ledger.versionsOf(newest.file).length,
     at: newest.at,
     origin: originOf(newest),
-    recalledBy: recalls.get(newest.file) ?? recalls.get(newest.file.replace(/\.md$/u, '')) ?? [],
+    recalledBy: namesOf(keeper, newest.file).flatMap((name) => recalls.get(name) ?? []),
   }
 }
 
@@ -89,5 +107,5 @@ async function detailOf(
       isRemoval: version.do === 'remove',
     })
   }
-  return { ...rowOf(versions.at(-1)!, versions, recalls), history }
+  return { ...rowOf(keeper, versions.at(-1)!, recalls), history }
 }

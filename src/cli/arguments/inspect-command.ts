@@ -20,6 +20,10 @@ export function addInspect(program: Command, io: Io, run: RunCommand): void {
       '--export <file>',
       'write one session to a file that shows itself in any browser, secrets redacted',
     )
+    .option(
+      '--from <where>',
+      'sessions that lie elsewhere, to read: a folder of them, or postgres (PAL_DATABASE_URL)',
+    )
     .option('--raw', 'with --export: as it is, secrets and all')
     .option('--json', 'the address, or what was written, as JSON')
     .option('--cwd <folder>', 'the project')

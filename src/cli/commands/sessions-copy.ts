@@ -22,7 +22,7 @@ export interface CopyFlags extends ProjectFlags {
 /** The word for the database that PAL_DATABASE_URL names; a folder of that name is `./postgres`. */
 const database = 'postgres'
 
-interface Elsewhere {
+export interface Elsewhere {
   readonly ok: true
   readonly store: Store
   readonly name: string
@@ -54,7 +54,8 @@ export async function importCopies(
   return between(place.io, source.store, own, source, ids, { ...flags, all: ids.length === 0 })
 }
 
-async function storeAt(io: Io, where: string): Promise<Elsewhere | Refusal> {
+/** A folder of sessions, or the database of a fleet. */
+export async function storeAt(io: Io, where: string): Promise<Elsewhere | Refusal> {
   if (where !== database) {
     const root = resolve(io.cwd, where)
     return { ok: true, store: fileStore({ root }), name: root, close: async () => undefined }

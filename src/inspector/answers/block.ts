@@ -26,7 +26,7 @@ export async function blockDetail(
   place: Place,
   at: number,
   block: number,
-): Promise<Result<{ readonly detail: BlockDetail }>> {
+): Promise<Result<{ readonly detail: Omit<BlockDetail, 'memories'> }>> {
   const { store, links, index } = place
   const entry = await entryAt(store, links, at)
   const shown = entry === null ? undefined : blocksOf(entry)[block]
@@ -59,7 +59,6 @@ export async function blockDetail(
       intervals,
       total: intervals.map(({ price }) => price).reduce(added, nothing),
       namedAgain: await namedAgain(place, entry, shown),
-      memories: [],
     },
   }
 }

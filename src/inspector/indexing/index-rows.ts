@@ -2,6 +2,7 @@
 import type { SessionState } from '../../engine/state.ts'
 import type { ModelTable } from '../../model/models.ts'
 import type { EditListState } from '../../projection/edit-list.ts'
+import type { Range } from '../../transcript/fact.ts'
 import type { Checkpoint } from '../../transcript/store.ts'
 import type { Cut, EditLife } from './edit-lives.ts'
 import { NumberTable } from './number-table.ts'
@@ -80,6 +81,11 @@ export interface RecallFact {
   readonly files: readonly string[]
 }
 
+/** Memories that were saved from a stretch of entries. */
+export interface ExtractedFact extends Range {
+  readonly files: readonly string[]
+}
+
 export interface IndexOptions {
   readonly models: ModelTable
   /** The window the user has set. */
@@ -126,7 +132,9 @@ export interface IndexLists {
   readonly breaks: BreakFact[]
   readonly agents: AgentFact[]
   readonly recalls: RecallFact[]
-  readonly extracted: RecallFact[]
+  readonly extracted: ExtractedFact[]
+  /** How far memories have been looked for. */
+  extractedTo: number
   readonly damage: string[]
   /** Edits since the last answer, and what the cache held at it. */
   pending: { readonly seq: number; readonly freed: number }[]
@@ -177,6 +185,7 @@ export const emptyLists = (session: string): IndexLists => ({
   agents: [],
   recalls: [],
   extracted: [],
+  extractedTo: -1,
   damage: [],
   pending: [],
   cached: 0,

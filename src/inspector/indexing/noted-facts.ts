@@ -2,6 +2,7 @@
 import { defaults } from '../../settings/defaults.ts'
 import { textIn } from '../../transcript/content.ts'
 import { isEditing, isRealInput, type Entry, type FactOf } from '../../transcript/fact.ts'
+import { seq as toPlace } from '../../transcript/ids.ts'
 import type { IndexLists, IndexParts } from './index-rows.ts'
 
 export function noteFact({ lists, requests }: IndexParts, { seq, at, fact }: Entry): void {
@@ -56,7 +57,9 @@ export function noteFact({ lists, requests }: IndexParts, { seq, at, fact }: Ent
       lists.recalls.push({ seq, at, files: fact.files })
       break
     case 'memories-extracted':
-      if (fact.files.length > 0) lists.extracted.push({ seq, at, files: fact.files })
+      if (fact.files.length > 0)
+        lists.extracted.push({ from: toPlace(lists.extractedTo + 1), to: fact.coversTo, files: fact.files })
+      lists.extractedTo = fact.coversTo
       break
     default:
       break

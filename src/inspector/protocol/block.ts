@@ -24,7 +24,7 @@ export interface BlockDetail {
   readonly total: CarriedPrice
   /** Places that name its file or its telling words again later. */
   readonly namedAgain: readonly { readonly seq: number; readonly words: string }[]
-  /** Memories that were made of it. */
+  /** Memories that were saved from the stretch of entries it stands in. */
   readonly memories: readonly { readonly store: string; readonly file: string; readonly version: number }[]
 }
 export interface BlockInterval {

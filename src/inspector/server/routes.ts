@@ -157,7 +157,11 @@ const routes: Readonly<Record<string, Route>> = {
     const [place = null, block = null] = path.map(wholeIn)
     if (path.length !== 2 || place === null || block === null) return problem(404, 'there is no such block')
     const { store } = inspection.options
-    return resultOf(await blockDetail({ store, ...opened }, place, block), ({ detail }) => detail)
+    const memories = await inspection.memoriesFrom(opened, place)
+    return resultOf(await blockDetail({ store, ...opened }, place, block), ({ detail }) => ({
+      ...detail,
+      memories,
+    }))
   },
   edits: ({ opened }) => value({ edits: editsOf(opened.index) }),
   edit: async ({ inspection, opened, path }) => {

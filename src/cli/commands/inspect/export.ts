@@ -38,7 +38,7 @@ export async function exportTo(
   const copy = await held(store, session, { isRedacted: !isRaw, mostBytes: exportSourceBytes })
   if (!copy.ok) return complain(io, refuse(exits.failed, copy.failure.message))
   const made = await exportSession({
-    inspection: inspectionOf(place, copy.store),
+    inspection: inspectionOf(place, { store: copy.store, scope: null }),
     session,
     about: { version },
     exported: { at: systemClock.now(), isRedacted: !isRaw, secrets: copy.secrets },

@@ -11,11 +11,13 @@ import { startServer, type ServerOptions } from '../../../inspector/server/serve
 import { projectStore } from '../../../preset.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import type { SessionId } from '../../../transcript/ids.ts'
+import type { Store } from '../../../transcript/store.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import { findSession, newestSession } from '../../session-lookup.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
 import { openWorkplace, type Workplace } from '../../workplace/workplace.ts'
+import { storeAt } from '../sessions-copy.ts'
 import { inspectionOf } from './inspection.ts'
 
 export interface InspectFlags {
@@ -29,6 +31,8 @@ export interface InspectFlags {
   /** A file to write one session to, instead of serving; `raw` with what looks like a secret. */
   readonly export?: string | undefined
   readonly raw?: boolean | undefined
+  /** Sessions that lie elsewhere: a folder of them, or `postgres`. */
+  readonly from?: string | undefined
 }
 
 const loopback = '127.0.0.1'
@@ -41,21 +45,35 @@ export async function inspect(
 ): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
+  if (flags.raw === true && flags.export === undefined)
+    return complain(io, refuse(exits.usage, '--raw goes with --export FILE'))
+  const other = flags.from === undefined ? null : await storeAt(io, flags.from)
+  if (other !== null && !other.ok) return complain(io, other)
+  try {
+    const store = other?.store ?? projectStore(place)
+    const found = id === undefined ? null : await findSession(store, id)
+    if (found !== null && !found.ok) return complain(io, found)
+    const session = found?.session ?? null
+    const folder = programFolder()
+    const assets = folder === null ? new Map() : await loadAssets(join(folder, 'inspector'))
+    if (flags.export !== undefined) return await exported(place, store, session, assets, flags, version)
+    const inspection = inspectionOf(place, other === null ? undefined : { store, scope: other.name })
+    const replays = replaysAt(place, store, folder)
+    return await served(io, { inspection, replays, assets, about: { version, session } }, flags)
+  } finally {
+    await other?.close()
+  }
+}
+
+async function served(
+  io: Io,
+  shown: Pick<ServerOptions, 'inspection' | 'replays' | 'assets' | 'about'>,
+  flags: InspectFlags,
+): Promise<Exit> {
   const tls = await tlsFor(flags)
   if (tls !== null && 'exit' in tls) return complain(io, tls)
-  const found = id === undefined ? null : await findSession(projectStore(place), id)
-  if (found !== null && !found.ok) return complain(io, found)
-  const session = found?.session ?? null
-  const folder = programFolder()
-  const assets = folder === null ? new Map() : await loadAssets(join(folder, 'inspector'))
-  if (flags.export !== undefined) return exported(place, session, assets, flags, version)
-  if (flags.raw === true) return complain(io, refuse(exits.usage, '--raw goes with --export FILE'))
-  const inspection = inspectionOf(place)
   const started = await start({
-    inspection,
-    replays: replaysAt(place, folder),
-    assets,
-    about: { version, session },
+    ...shown,
     host: flags.host ?? loopback,
     port: flags.port ?? 0,
     ...(tls === null ? {} : { tls }),
@@ -64,6 +82,7 @@ export async function inspect(
   if ('exit' in started) return complain(io, started)
   const { url, stop, port } = started
   try {
+    const { session } = shown.about
     io.out(flags.json === true ? `${safeJson({ url, port, session })}\n` : `${url}\n`)
     io.err('pal: this address lets whoever has it read your sessions and undo edits. Press Ctrl-C to stop\n')
     if (flags.open !== false && io.outIsTerminal) openBrowser(url)
@@ -77,12 +96,12 @@ export async function inspect(
 /** The session that was named, or the newest. */
 async function exported(
   place: Workplace,
+  store: Store,
   named: SessionId | null,
   assets: ReadonlyMap<string, Asset>,
   { export: file = '', raw, json }: InspectFlags,
   version: string,
 ): Promise<Exit> {
-  const store = projectStore(place)
   const found = named === null ? await newestSession(store) : { ok: true as const, session: named }
   if (!found.ok) return complain(place.io, found)
   const { exportTo } = await import('./export.ts')
@@ -124,11 +143,11 @@ async function tlsFor({
   }
 }
 
-function replaysAt(place: Workplace, folder: string | null): Replays | null {
+function replaysAt(place: Workplace, store: Store, folder: string | null): Replays | null {
   const worker = folder === null ? null : join(folder, 'inspect-replay.js')
   if (worker === null || !existsSync(worker)) return null
   return new Replays({
-    store: projectStore(place),
+    store,
     window: place.settings.window,
     worker: pathToFileURL(worker),
     mostBytes: defaults.cli.recordingBytes,

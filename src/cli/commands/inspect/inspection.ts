@@ -14,17 +14,32 @@ import { requestSettingsOf } from '../context.ts'
 import { wiringAt } from '../memory/open.ts'
 import { changesAt } from './changes.ts'
 
-/** `copy`: other sessions than the project's own, to be read alone; no index of them is kept. */
-export function inspectionOf(place: Workplace, copy?: Store): Inspection {
+/** Other sessions than the project's own, to be read alone. */
+export interface OtherSessions {
+  readonly store: Store
+  /** Under which name indexes of them are kept; null keeps none. */
+  readonly scope: string | null
+}
+
+export function inspectionOf(place: Workplace, other?: OtherSessions): Inspection {
   const { home, project } = place
   const root = sessionsFolder(home, project)
   const requests = requestSettingsOf(place)
-  if (copy !== undefined) return new Inspection({ store: copy, scope: root, place: null, settings: requests })
+  const kept = { fs: machineFileSystem, folder: join(home, 'cache', 'inspector'), unique: uniqueText }
+  if (other !== undefined) {
+    const { store, scope } = other
+    return new Inspection({
+      store,
+      scope: scope ?? '',
+      place: scope === null ? null : kept,
+      settings: requests,
+    })
+  }
   const wiring = wiringAt(place)
   const inspection: Inspection = new Inspection({
     store: projectStore(place),
     scope: root,
-    place: { fs: machineFileSystem, folder: join(home, 'cache', 'inspector'), unique: uniqueText },
+    place: kept,
     settings: requests,
     ownerOf: (session) => ownerIn(root, session),
     changes: changesAt(place),

@@ -4,7 +4,6 @@
 export type Address =
   | { readonly screen: 'sessions' }
   | { readonly screen: 'memory'; readonly store: string | null; readonly file: string | null }
-  | { readonly screen: 'compactions'; readonly number: number | null }
   | ({ readonly session: string } & SessionAddress)
 
 export type SessionAddress =
@@ -31,7 +30,6 @@ export function addressIn(fragment: string): Address {
   const words = path.split('/').slice(1).map(decoded)
   const [first, second, third] = words
   if (first === 'm') return { screen: 'memory', store: second ?? null, file: third ?? null }
-  if (first === 'c') return { screen: 'compactions', number: numberIn(second) }
   if (first !== 's' || second === undefined || second === '') return { screen: 'sessions' }
   return { session: second, ...sessionAddressIn(words.slice(2), query) }
 }
@@ -63,7 +61,6 @@ export function fragmentOf(address: Address): string {
       return address.store === null || address.file === null
         ? '#/m'
         : `#/m/${part(address.store)}/${part(address.file)}`
-    if (address.screen === 'compactions') return address.number === null ? '#/c' : `#/c/${address.number}`
     return '#/'
   }
   return `#/s/${part(address.session)}${sessionFragment(address)}`

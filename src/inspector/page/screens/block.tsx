@@ -246,7 +246,7 @@ function Named({ detail, session }: { readonly detail: BlockDetail; readonly ses
       )}
       {detail.memories.length > 0 && (
         <p>
-          Memories made of it:{' '}
+          Memories saved from this stretch:{' '}
           {detail.memories.map(({ store, file, version }, at) => (
             <span key={at}>
               {at > 0 && ', '}
