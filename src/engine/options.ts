@@ -3,6 +3,7 @@ import { lookUp, modelTable, wireModelId, type ModelTable } from '../model/model
 import type { Model } from '../model/model.ts'
 import type { WireThinking } from '../model/wire.ts'
 import { anthropicWire, type AnthropicRequest } from '../wires/anthropic/wire.ts'
+import { namePattern } from '../wires/repairing.ts'
 import type { Wire, WireChooser } from '../wires/wire.ts'
 import type { Threshold } from '../projection/budget.ts'
 import type { Thrift } from '../projection/dial.ts'
@@ -172,6 +173,10 @@ export function wrongOption(options: Partial<AnyOptions> | undefined): string | 
   )
   if (tool !== undefined)
     return `the tool ${JSON.stringify(tool.spec?.name)} has no spec, parse or run; tool({ … }) makes one`
+  // A recorded session that is played again may have tools of any name: nobody is asked.
+  const odd = model === undefined ? undefined : tools.find(({ spec }) => !namePattern.test(spec.name))
+  if (odd !== undefined)
+    return `no API takes the name of the tool ${JSON.stringify(odd.spec.name)}: up to 64 letters, digits, _ and -`
   return null
 }
 

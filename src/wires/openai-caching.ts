@@ -1,7 +1,7 @@
 // How the caches of OpenAI behave, by the generation of a model: prefixes are cached unasked; from 5.6 on writes are billed and
 // breakpoints may be named. Read on 2026-11-15 from the vendor's guide on prompt caching and its price list.
 import type { ModelInfo } from '../model/models.ts'
-import type { BodyParts } from '../request/compose.ts'
+import type { BodyParts, Dialect } from '../request/compose.ts'
 import { withField, type Segment, type SentMessage } from '../request/segments.ts'
 import type { Lifetime } from '../transcript/lifetime.ts'
 import type { CacheRules, Quirks } from './wire.ts'
@@ -32,7 +32,7 @@ export const takesBreakpoints = (model: string, quirks: Quirks): boolean =>
   quirks.breakpoints ?? generationOf(model).breakpoints
 
 /** The field that ends a part which is cached for longer than one conversation. */
-export const cacheBreakpoint = '"prompt_cache_breakpoint":{"mode":"explicit"}'
+const cacheBreakpoint = '"prompt_cache_breakpoint":{"mode":"explicit"}'
 
 /**
  * The parts of the system prompt: what is the same for everybody ends with a breakpoint where the model knows them, and so
@@ -52,13 +52,24 @@ export function systemParts(
 }
 
 /** A message with the breakpoint on one of its parts, which stands in it as it was written. */
-export function itemWithBreakpoint({ json, blocks }: SentMessage, at: number, field: string): string {
+function itemWithBreakpoint({ json, blocks }: SentMessage, at: number, field: string): string {
   const part = blocks[at]!.json
   const from = json.lastIndexOf(part)
   return from === -1
     ? json
     : `${json.slice(0, from)}${withField(part, field)}${json.slice(from + part.length)}`
 }
+
+/** What composers for both APIs of OpenAI share: prefixes are cached unasked, and a boundary may end with a breakpoint. */
+export const openAiComposing = (
+  quirks: Quirks,
+): Pick<Dialect, 'breakpoints' | 'field' | 'withBreakpoint' | 'boundaryField' | 'allowsThinking'> => ({
+  breakpoints: () => [],
+  field: () => '',
+  withBreakpoint: itemWithBreakpoint,
+  boundaryField: (model) => (takesBreakpoints(model, quirks) ? cacheBreakpoint : ''),
+  allowsThinking: () => true,
+})
 
 /** Shorter prefixes are not cached, hits come in steps, and a fall within the first of them says nothing. */
 const minTokens = 1024

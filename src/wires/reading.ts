@@ -1,7 +1,8 @@
 // What the readers of answers share: looking into JSON that somebody else wrote, calls with their arguments, and the
 // items that only their maker reads.
 import type { ServerRefusal } from '../model/failure.ts'
-import type { ItemBlock, Sidecar, ToolUseBlock } from '../transcript/content.ts'
+import type { AssistantBlock, ItemBlock, Sidecar, ToolUseBlock } from '../transcript/content.ts'
+import type { StopKind } from '../transcript/stop.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -67,3 +68,23 @@ export const refusalOf = (error: unknown): ServerRefusal => ({
   text: JSON.stringify({ error }),
   header: () => null,
 })
+
+/** What the word for an end means, by a table of a wire. Servers that say it was finished and send calls mean the calls. */
+export function stopBy(
+  kinds: Readonly<Record<string, StopKind>>,
+  word: string | null,
+  hasCalls: boolean,
+): StopKind {
+  const kind = word === null ? 'end' : (kinds[word] ?? 'other')
+  return hasCalls && kind === 'end' ? 'tool' : kind
+}
+
+/** Of a whole answer. A call that cannot be read was cut by the output limit, whatever the server says. */
+export function endOf(
+  content: readonly AssistantBlock[],
+  isRefused: boolean,
+  stopOf: (hasCalls: boolean) => StopKind,
+): StopKind {
+  if (content.some((block) => 'broken' in block)) return 'length'
+  return isRefused ? 'refusal' : stopOf(content.some((block) => block.type === 'tool_use'))
+}

@@ -32,13 +32,13 @@ interface Known {
 }
 
 /** A writer that keeps what it wrote: the same message, with the same left out, gives the same objects. */
-export function createWriter(write: WriteMessage): MessageWriter {
+export function createWriter(write: WriteMessage, isOwn: (part: Part) => boolean = hasOwn): MessageWriter {
   const known = new WeakMap<Message, Known>()
   return {
     messages(message, leavesOut) {
       let entry = known.get(message)
       if (entry === undefined) {
-        const own = message.role === 'assistant' ? message.parts.filter(hasOwn) : []
+        const own = message.role === 'assistant' ? message.parts.filter(isOwn) : []
         known.set(message, (entry = { own, variants: new Map() }))
       }
       const out = entry.own.filter(leavesOut)

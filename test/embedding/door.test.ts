@@ -17,6 +17,15 @@ describe('createEngine', () => {
     [{ store, modelId, model: {} }, /`model` is not a model.*anthropicModel/],
     [{ store, modelId, layers: [{ name: 'mine', propose() {} }] }, /layer "mine" has no decide\(\)/],
     [{ store, modelId, tools: [{ name: 'x' }] }, /tool undefined has no spec, parse or run; tool\(/],
+    [
+      {
+        store,
+        modelId,
+        model: { stream: () => [] },
+        tools: [{ spec: { name: 'files.read' }, parse: () => null, run: () => null }],
+      },
+      /no API takes the name of the tool "files\.read": up to 64 letters, digits, _ and -/,
+    ],
   ])('[EM2] names what is missing or wrong in %j', (options, why) => {
     const make = () => createEngine(options as EngineOptions)
     expect(make).toThrow(why)

@@ -76,6 +76,13 @@ async function compose(making: Making): Promise<TurnFailure | null> {
   const { core, emit } = making
   const { requests } = core
   const view = core.view()
+  const { name, capabilities } = core.spoken.wire
+  const { mostTools } = capabilities
+  if (mostTools !== null && view.tools.length > mostTools)
+    return {
+      code: 'too-many-tools',
+      message: `this session has ${view.tools.length} tools, and ${name} takes ${mostTools}: leave out servers or tools and begin a new session, or go on with a model of another provider`,
+    }
   await loadMedia(core, view)
   const outcome = composerOf(core).compose(view, {
     model: core.spoken.model,

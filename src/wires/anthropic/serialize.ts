@@ -6,6 +6,7 @@ import { describeMedia, isKeptSource, isMedia, mediaInfo, type MediaBlock } from
 import type { Message, Part, ToolResultBlock, ViewBlock } from '../../projection/view.ts'
 import type { ComposerOptions, MessageWriter } from '../../request/compose.ts'
 import { digest, type SentBlock, type SentMessage } from '../../request/segments.ts'
+import { createWriter, responsesIn } from '../writing.ts'
 import { failedWithMedia, isDeeplyWellFormed, noAnswer, wellFormedRecord } from './block-rules.ts'
 
 /**
@@ -20,31 +21,12 @@ export function ownMessage(text: string): SentMessage {
   return sentMessage('user', [{ json, type: 'text', part: null, takesBreakpoint: false, of: null }])
 }
 
-interface Known {
-  /** Parts whose reasoning may have to be left out. */
-  readonly reasoning: readonly Part[]
-  readonly variants: Map<string, readonly SentMessage[]>
-}
-
-export function createSerializer(options: ComposerOptions = {}): MessageWriter {
-  const known = new WeakMap<Message, Known>()
-  return {
-    messages(message, leavesOut) {
-      let entry = known.get(message)
-      if (entry === undefined) {
-        const reasoning = message.role === 'assistant' ? message.parts.filter(hasReasoning) : []
-        known.set(message, (entry = { reasoning, variants: new Map() }))
-      }
-      const out = entry.reasoning.length === 0 ? entry.reasoning : entry.reasoning.filter(leavesOut)
-      const key = out.length === 0 ? '' : out.map((part) => part.from).join()
-      const found = entry.variants.get(key)
-      if (found !== undefined) return found
-      const made = message.role === 'user' ? userMessage(message, options) : answers(message, out, options)
-      entry.variants.set(key, made)
-      return made
-    },
-  }
-}
+export const createSerializer = (options: ComposerOptions = {}): MessageWriter =>
+  createWriter(
+    (message, leaves) =>
+      message.role === 'user' ? userMessage(message, options) : answers(message, leaves, options),
+    hasReasoning,
+  )
 
 // Results first, as the wire demands; while calls are open nothing is sent, so this moves nothing that was sent.
 function userMessage(message: Message, options: ComposerOptions): readonly SentMessage[] {
@@ -64,12 +46,16 @@ function userMessage(message: Message, options: ComposerOptions): readonly SentM
   return results.length + others.length === 0 ? [] : [sentMessage('user', [...results, ...others])]
 }
 
-function answers(message: Message, out: readonly Part[], options: ComposerOptions): readonly SentMessage[] {
+function answers(
+  message: Message,
+  leavesOut: (part: Part) => boolean,
+  options: ComposerOptions,
+): readonly SentMessage[] {
   const sent: SentMessage[] = []
-  for (const response of responses(message.parts)) {
+  for (const response of responsesIn(message.parts)) {
     const pieces: SentBlock[] = []
     for (const part of response) {
-      const leaves = out.includes(part)
+      const leaves = leavesOut(part)
       for (const block of part.blocks)
         if (!isItem(block) && (!leaves || !isReasoning(block))) pieces.push(piece(block, part, options))
     }
@@ -88,17 +74,6 @@ const closing: SentBlock = {
   part: null,
   takesBreakpoint: false,
   of: null,
-}
-
-/** One response may be kept as several entries. */
-function responses(parts: readonly Part[]): readonly (readonly Part[])[] {
-  const runs: Part[][] = []
-  for (const part of parts) {
-    const last = runs.at(-1)
-    if (last?.at(-1)?.messageId === part.messageId && last !== undefined) last.push(part)
-    else runs.push([part])
-  }
-  return runs
 }
 
 function sentMessage(role: 'user' | 'assistant', blocks: readonly SentBlock[]): SentMessage {

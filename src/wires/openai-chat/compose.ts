@@ -3,7 +3,7 @@ import { createComposerOf, type BodyParts, type Composer } from '../../request/c
 import type { Segment } from '../../request/segments.ts'
 import type { ToolSpec } from '../../transcript/fact.ts'
 import { continueText } from '../anthropic/block-rules.ts'
-import { cacheBreakpoint, itemWithBreakpoint, systemParts, takesBreakpoints } from '../openai-caching.ts'
+import { openAiComposing, systemParts } from '../openai-caching.ts'
 import { objectIn, textOf } from '../reading.ts'
 import type { Quirks, WireComposerOptions } from '../wire.ts'
 import { spelledName } from '../repairing.ts'
@@ -18,11 +18,7 @@ export function createChatComposer(options: WireComposerOptions = {}): Composer 
     goOn: ownChatMessage(continueText, quirks),
     tool: toolOf,
     system: (text) => ({ type: 'text', text }),
-    breakpoints: () => [],
-    field: () => '',
-    withBreakpoint: itemWithBreakpoint,
-    boundaryField: (model) => (takesBreakpoints(model, quirks) ? cacheBreakpoint : ''),
-    allowsThinking: () => true,
+    ...openAiComposing(quirks),
     body: (parts) => bodyOf(parts, quirks),
   })
 }

@@ -8,12 +8,14 @@ import type { Usage } from '../../transcript/fact.ts'
 import {
   callBlock,
   countOf,
+  endOf,
   exactArguments,
   fieldsOf,
   itemBlock,
   listOf,
   objectIn,
   refusalOf,
+  stopBy,
   textOf,
   withSidecar,
   type Fields,
@@ -105,9 +107,7 @@ export class ChatReader implements AnswerReader {
       model: this.#model,
       content,
       stop: this.#finish,
-      ...(this.complete
-        ? { ended: endOf(this.#finish, content, this.#text === '' && this.#refused !== '') }
-        : {}),
+      ...(this.complete ? { ended: this.#end(content) } : {}),
       usage: this.#usage ?? noUsage,
       appliedEdits: [],
       inputTransformations: [],
@@ -200,6 +200,11 @@ export class ChatReader implements AnswerReader {
     return place
   }
 
+  #end(content: readonly AssistantBlock[]): StopKind {
+    const isRefused = this.#text === '' && this.#refused !== ''
+    return endOf(content, isRefused, (hasCalls) => chatStop(this.#finish, hasCalls))
+  }
+
   #content(): readonly AssistantBlock[] {
     const content: AssistantBlock[] = []
     const maker = { wire: chatWire, model: this.#asked }
@@ -231,18 +236,5 @@ const kinds: Readonly<Record<string, StopKind>> = {
   content_filter: 'filter',
 }
 
-/** What a finish reason means. Servers that say `stop` and send calls mean the calls. */
-export function chatStop(word: string | null, hasCalls: boolean): StopKind {
-  const kind = word === null ? 'end' : (kinds[word] ?? 'other')
-  return hasCalls && kind === 'end' ? 'tool' : kind
-}
-
-/** Of a whole answer. A call that cannot be read was cut by the output limit, whatever the server says. */
-function endOf(finish: string | null, content: readonly AssistantBlock[], refused: boolean): StopKind {
-  if (content.some((block) => 'broken' in block)) return 'length'
-  if (refused) return 'refusal'
-  return chatStop(
-    finish,
-    content.some((block) => block.type === 'tool_use'),
-  )
-}
+/** What a finish reason means. */
+export const chatStop = (word: string | null, hasCalls: boolean): StopKind => stopBy(kinds, word, hasCalls)

@@ -3,13 +3,7 @@
 import { createComposerOf, type BodyParts, type Composer } from '../../request/compose.ts'
 import type { Segment } from '../../request/segments.ts'
 import type { ToolSpec } from '../../transcript/fact.ts'
-import {
-  cacheBreakpoint,
-  itemWithBreakpoint,
-  reasonsSealed,
-  systemParts,
-  takesBreakpoints,
-} from '../openai-caching.ts'
+import { openAiComposing, reasonsSealed, systemParts } from '../openai-caching.ts'
 import { continueText } from '../anthropic/block-rules.ts'
 import type { Quirks, WireComposerOptions } from '../wire.ts'
 import { spelledName } from '../repairing.ts'
@@ -24,11 +18,7 @@ export function createResponsesComposer(options: WireComposerOptions = {}): Comp
     goOn: ownResponsesMessage(continueText),
     tool: toolOf,
     system: (text) => ({ type: 'input_text', text }),
-    breakpoints: () => [],
-    field: () => '',
-    withBreakpoint: itemWithBreakpoint,
-    boundaryField: (model) => (takesBreakpoints(model, quirks) ? cacheBreakpoint : ''),
-    allowsThinking: () => true,
+    ...openAiComposing(quirks),
     body: (parts) => bodyOf(parts, quirks),
   })
 }

@@ -9,11 +9,13 @@ import { noUsage } from '../openai-chat/usage.ts'
 import {
   callBlock,
   countOf,
+  endOf,
   exactArguments,
   fieldsOf,
   itemBlock,
   listOf,
   refusalOf,
+  stopBy,
   textOf,
   withSidecar,
   type Fields,
@@ -179,12 +181,7 @@ export class ResponsesReader implements AnswerReader {
   }
 
   #end(content: readonly AssistantBlock[]): StopKind {
-    if (content.some((block) => 'broken' in block)) return 'length'
-    if (this.#refused) return 'refusal'
-    return responsesStop(
-      this.#why ?? this.#status,
-      content.some((block) => block.type === 'tool_use'),
-    )
+    return endOf(content, this.#refused, (hasCalls) => responsesStop(this.#why ?? this.#status, hasCalls))
   }
 
   #content(): readonly AssistantBlock[] {
@@ -240,10 +237,8 @@ const kinds: Readonly<Record<string, StopKind>> = {
 }
 
 /** What the status of a response means, or the reason that it is incomplete. */
-export function responsesStop(word: string | null, hasCalls: boolean): StopKind {
-  const kind = word === null ? 'end' : (kinds[word] ?? 'other')
-  return hasCalls && kind === 'end' ? 'tool' : kind
-}
+export const responsesStop = (word: string | null, hasCalls: boolean): StopKind =>
+  stopBy(kinds, word, hasCalls)
 
 const callIdOf = (item: Fields): string => textOf(item['call_id']) ?? textOf(item['id']) ?? ''
 
