@@ -3,6 +3,7 @@
 import { ratesOf } from '../model/models.ts'
 import type { FitCost, FitReport } from './contract.ts'
 import type { Named } from './output.ts'
+import { writeRate } from './pace.ts'
 import { untouchedTokens, type Work } from './work.ts'
 
 /** Prices are for a million tokens. */
@@ -20,7 +21,7 @@ export function costOf(work: Work, out: Named, tokens: number, kept: number): Fi
     isCold ? 0 : factor * sizes.slice(0, upTo).reduce((sum, each) => sum + each, upTo === 0 ? 0 : fixed)
   const priced = (all: number, read: number): number => {
     const least = Math.min(all, read)
-    return (least * rates.read + (all - least) * rates.write5m) / perTokens
+    return (least * rates.read + (all - least) * writeRate(rates)) / perTokens
   }
   const both = (ofUntouched: number, ofFitted: number): FitCost => ({
     untouched: ofUntouched,

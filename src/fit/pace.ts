@@ -2,7 +2,7 @@
 // the older part along has cost more than a compaction would, by the same rule as in our own sessions.
 import { allowanceOf, type DialPoint } from '../projection/dial.ts'
 import { isBoundaryDue } from '../projection/layers/autocompact.ts'
-import { windowOf, lookUp, ratesOf, type ModelTable } from '../model/models.ts'
+import { windowOf, lookUp, ratesOf, type ModelTable, type Rates } from '../model/models.ts'
 import { promptTokens } from '../model/usage.ts'
 import type { Usage } from '../transcript/fact.ts'
 
@@ -27,6 +27,9 @@ export function paceAfter(before: Pace | undefined, usage: Usage, sentBytes: num
     charsPerToken: prompt > 0 ? sentBytes / prompt : usualCharsPerToken,
   }
 }
+
+/** What a token costs that enters the cache: where writing has no price of its own, that of any input. */
+export const writeRate = ({ write5m, input }: Rates): number => (write5m > 0 ? write5m : input)
 
 export interface DueAsk {
   readonly pace: Pace
@@ -64,7 +67,7 @@ export function isDue({ pace, model, models, point, lifetimeMs, now, bytes, head
       after,
       isWarm: now - pace.answeredAt < lifetimeMs,
       read: rates.read,
-      write: rates.write5m,
+      write: writeRate(rates),
       asked: 0,
     },
     point,

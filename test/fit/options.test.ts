@@ -131,6 +131,36 @@ describe('a text by the caller', () => {
 })
 
 describe('cost', () => {
+  it('[FI13] a provider that names no price for writing its cache is not compacted as if writing were free', () => {
+    const prices = { input: 5, output: 30, read: 0.5, write1h: 0 }
+    const row = (id: string, write5m: number) => ({ id, window: 200_000, prices: { ...prices, write5m } })
+    const models = [row('priced', 5), row('unpriced', 0)]
+    /** The turn at which each is compacted first. */
+    const firstAt = (model: string): number => {
+      let state: FitState | null = null
+      for (let turn = 1; turn <= 30; turn++) {
+        const steps = Array.from({ length: turn }, (_, at): readonly Step[] => [
+          { kind: 'prompt', text: `Task ${at}.` },
+          { kind: 'answer', text: linesOf(at, 9000), calls: [] },
+        ])
+          .flat()
+          .slice(0, -1)
+        const usage =
+          state === null ? null : { input: 0, cacheRead: state.estimate, cacheWrite: 0, output: 1 }
+        const made: Fitted = fitted(
+          fit(inWords('openai-chat', steps), {
+            ...{ wire: 'openai-chat', model, models, state, usage, now: 1e12 + turn * 20_000 },
+          }),
+        )
+        if (made.report.boundary !== null) return turn
+        state = made.state
+      }
+      return Infinity
+    }
+    expect(firstAt('priced')).toBeLessThan(Infinity)
+    expect(firstAt('unpriced')).toBe(firstAt('priced'))
+  })
+
   it('[FI21] is told for this call and for the next: a compaction is paid once and each further call is cheaper', () => {
     const options: FitOptions = { wire: 'anthropic', model: models.anthropic, window: small }
     let state: FitState | null = null
