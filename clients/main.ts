@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-const parts = ['memory', 'companion', 'wires', 'sdks', 'gateway']
+const parts = ['memory', 'companion', 'wires', 'sdks', 'fit', 'gateway']
 const given = process.argv.slice(2)
 const firstFlag = given.findIndex((argument) => argument.startsWith('--'))
 const wanted = firstFlag === -1 ? given : given.slice(0, firstFlag)

@@ -162,7 +162,9 @@ export async function runExample(name: string): Promise<Ran> {
   await mkdir(cache, { recursive: true })
   const folder = await mkdtemp(join(cache, 'example-'))
   try {
-    const command = name.endsWith('.ts') ? await programOf(name, folder) : await scriptOf(name, folder)
+    const command = name.endsWith('.ts')
+      ? await programOf(join(root, 'examples', name), folder)
+      : await scriptOf(name, folder)
     let [out, code]: [string, number | null] = ['', 0]
     for (let time = 0; time < (example.times ?? 1); time++) {
       const ended = await run(command, folder, url, example.visit)
@@ -186,10 +188,11 @@ export async function runExample(name: string): Promise<Ran> {
 
 type Command = readonly [program: string, ...words: string[]]
 
-async function programOf(name: string, folder: string): Promise<Command> {
-  const outfile = join(folder, `${basename(name, '.ts')}.mjs`)
+/** A program that takes the package by its name, as its users do. */
+export async function programOf(file: string, folder: string): Promise<Command> {
+  const outfile = join(folder, `${basename(file, '.ts')}.mjs`)
   await build({
-    entryPoints: [join(root, 'examples', name)],
+    entryPoints: [file],
     outfile,
     bundle: true,
     platform: 'node',
