@@ -13,6 +13,7 @@ import { needsOf } from '../src/lab/measuring/needs.ts'
 import { contentText, leaves } from '../src/lab/measuring/texts.ts'
 import { scriptOf, type Script } from '../src/lab/playing/script.ts'
 import { load } from '../src/lab/source.ts'
+import { sharedStart } from '../src/fit/chain.ts'
 import { writeRate } from '../src/fit/pace.ts'
 import type { WireName } from '../src/model/model.ts'
 import { lookUp, modelTable, ratesOf, type Rates } from '../src/model/models.ts'
@@ -112,8 +113,15 @@ interface Bill {
   compactions: number
 }
 const newBill = (): Bill => ({
-  ...{ requests: 0, refused: 0, tooLarge: 0, read: 0, written: 0 },
-  ...{ cost: 0, needed: 0, inSight: 0, compactions: 0 },
+  requests: 0,
+  refused: 0,
+  tooLarge: 0,
+  read: 0,
+  written: 0,
+  cost: 0,
+  needed: 0,
+  inSight: 0,
+  compactions: 0,
 })
 
 /** One way of sending: bills every request as a provider with a cache would. */
@@ -145,8 +153,7 @@ class Sender {
     const units = known.flatMap((each) => each.units)
     const tokens = known.flatMap((each) => each.tokens)
     const isWarm = at - this.#at < lifetimeMs
-    let same = 0
-    while (isWarm && same < this.#before.length && units[same] === this.#before[same]) same++
+    const same = isWarm ? sharedStart(this.#before, units) : 0
     const cacheRead = isWarm ? tokens.slice(0, same).reduce((a, b) => a + b, this.#fixed) : 0
     const cacheWrite = tokens.slice(same).reduce((a, b) => a + b, isWarm ? 0 : this.#fixed)
     this.#before = units

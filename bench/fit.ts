@@ -1,7 +1,8 @@
 // What one call of `fit` costs at 100K and 1M tokens: the first call for a conversation, the next one (a turn more, with the
-// state), and one that compacts; beside it what the program does anyway, writing the same messages as JSON.
+// state), and one that compacts; beside it what the program does anyway, writing the same messages as JSON. And what a page pays.
 // `npm run bench -- fit [--json]`
 import { fit, type FitOptions, type FitOutcome, type FitState } from '../src/fit/index.ts'
+import { fitBundle } from './fit-bundle.ts'
 
 const runs = 9
 const median = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1]!
@@ -71,8 +72,10 @@ const rows = [100_000, 1_000_000].map((size) => {
   }
 })
 
-if (process.argv.includes('--json')) console.log(JSON.stringify(rows, null, 2))
+const { bytes, gzipped } = await fitBundle()
+if (process.argv.includes('--json')) console.log(JSON.stringify({ rows, bytes, gzipped }, null, 2))
 else {
+  console.log(`for a browser, in one file: ${bytes} bytes, ${gzipped} compressed`)
   console.log(`median of ${runs} runs, milliseconds of processor time; compacting once`)
   console.log('tokens      messages   JSON alone   first call   next call   compacting   state')
   for (const row of rows) {

@@ -32,6 +32,7 @@ const all = [
   'telemetry',
   'companion-hook',
   'fit',
+  'fit-corpus',
   'gateway',
   'gateway-gate',
   'fleet',

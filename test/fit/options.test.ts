@@ -149,7 +149,12 @@ describe('cost', () => {
           state === null ? null : { input: 0, cacheRead: state.estimate, cacheWrite: 0, output: 1 }
         const made: Fitted = fitted(
           fit(inWords('openai-chat', steps), {
-            ...{ wire: 'openai-chat', model, models, state, usage, now: 1e12 + turn * 20_000 },
+            wire: 'openai-chat',
+            model,
+            models,
+            state,
+            usage,
+            now: 1e12 + turn * 20_000,
           }),
         )
         if (made.report.boundary !== null) return turn
