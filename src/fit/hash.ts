@@ -1,6 +1,7 @@
 // Names bytes without Node or Web Crypto, which would make every call a promise. Two independent 32-bit hashes in one pass:
 // enough to tell the units of one conversation apart. Nobody's secret hangs on it; a gateway, which serves strangers, has its own.
 import type { Digest } from './chain.ts'
+import { bytesOf } from './json-spans.ts'
 
 const seeds = [0x2c1b3c6d, 0x297a2d39] as const
 const [c1, c2, c3, c4] = [0xcc9e2d51, 0x1b873593, 0x85ebca6b, 0xc2b2ae35]
@@ -17,7 +18,8 @@ function finished(value: number, length: number): string {
 }
 
 /** 64 bits, as 14 characters. */
-export const plainDigest: Digest = (bytes) => {
+export const plainDigest: Digest = (value) => {
+  const bytes = typeof value === 'string' ? bytesOf(value) : value
   let [a, b]: [number, number] = [...seeds]
   const { length } = bytes
   const whole = length - (length % 4)

@@ -230,9 +230,26 @@ export function valueAt(bytes: Uint8Array, span: Span): unknown {
   }
 }
 
+/** Names and the words that wires use are short: those are made byte by byte, faster than any parser does it. */
+const shortBytes = 32
+
+/** A short string of plain ASCII without escapes; null for any other. */
+function shortString(bytes: Uint8Array, { start, end }: Span): string | null {
+  if (end - start > shortBytes) return null
+  let text = ''
+  for (let place = start + 1; place < end - 1; place++) {
+    const byte = bytes[place]!
+    if (byte < 0x20 || byte > 0x7e || byte === backslash || byte === quote) return null
+    text += String.fromCharCode(byte)
+  }
+  return text
+}
+
 /** The string at a span, or null for anything else. */
 export function stringAt(bytes: Uint8Array, span: Span): string | null {
   if (bytes[span.start] !== quote) return null
+  const short = bytes[span.end - 1] === quote && span.end - span.start > 1 ? shortString(bytes, span) : null
+  if (short !== null) return short
   const value = valueAt(bytes, span)
   return typeof value === 'string' ? value : null
 }

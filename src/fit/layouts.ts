@@ -199,7 +199,8 @@ function unitsOf(
     return [{ ...spanOf(parts), role, canonical: textUnit(bytes, parts), message }]
   return (
     parts?.elements?.map((part) => ({
-      ...spanOf(part),
+      start: part.start,
+      end: part.end,
       role,
       canonical: canonicalOf(steered, bytes, part),
       message,

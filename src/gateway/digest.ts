@@ -7,7 +7,7 @@ import type { FindWord } from '../fit/layouts.ts'
 /** 128 bits, as text. */
 const short = 22
 
-export const sha256: Digest = (bytes) => hash('sha256', bytes, 'base64url').slice(0, short)
+export const sha256: Digest = (value) => hash('sha256', value, 'base64url').slice(0, short)
 
 export const findBytes: FindWord = (bytes, word) => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
