@@ -40,7 +40,10 @@ function turnsOf(file: string): { readonly first: number; readonly turns: readon
   const first = header?.['first_request_tokens']
   return {
     first: typeof first === 'number' ? first : 15_000,
-    turns: turns as unknown as readonly Turn[],
+    turns: turns.map(({ role, content }) => ({
+      role: String(role),
+      content: Array.isArray(content) ? content.filter(isRecord) : [],
+    })),
   }
 }
 

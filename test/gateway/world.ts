@@ -5,18 +5,8 @@ import { createServer, request as httpRequest, type IncomingHttpHeaders } from '
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { machineFileSystem } from '../../src/disk/fs.ts'
-import {
-  Recorder,
-  startGateway,
-  Tenants,
-  type Gateway,
-  type GatewayOptions,
-} from '../../src/gateway/index.ts'
-import { modelTable } from '../../src/model/models.ts'
-import { defaults } from '../../src/settings/defaults.ts'
-import { fileStore } from '../../src/stores/index.ts'
-import { systemClock, systemIds } from '../../src/transcript/ids.ts'
+import { gatewayBefore } from '../../bench/gateway-before.ts'
+import type { Gateway, GatewayOptions } from '../../src/gateway/index.ts'
 
 export interface World {
   readonly folder: string
@@ -33,28 +23,8 @@ export function newWorld(): World {
     folder,
     lines,
     async gateway(upstream, options = {}) {
-      const url = new URL(upstream)
       const tell = (line: string): void => void lines.push(line)
-      const gateway = await startGateway({
-        level: 'trim',
-        upstreams: { anthropic: url, 'openai-chat': url, 'openai-responses': url, gemini: url },
-        listen: { host: '127.0.0.1', port: 0 },
-        token: 'secret-token',
-        salt: 'salt',
-        limits: defaults.gateway,
-        keptFolder: join(folder, 'gateway'),
-        tenants: new Tenants(machineFileSystem, join(folder, 'gateway')),
-        recorder: new Recorder({
-          store: fileStore({ root: join(folder, 'sessions') }),
-          clock: systemClock,
-          ids: systemIds(),
-          tell,
-        }),
-        models: modelTable(),
-        clock: systemClock,
-        tell,
-        ...options,
-      })
+      const gateway = await gatewayBefore(upstream, folder, { tell, ...options })
       running.push(gateway)
       return gateway
     },

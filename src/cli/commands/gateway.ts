@@ -106,7 +106,7 @@ async function start(
       salt: salt.salt,
       limits: defaults.gateway,
       keptFolder: folder,
-      tenants: new Tenants(machineFileSystem, folder),
+      tenants: new Tenants(machineFileSystem, folder, systemClock),
       recorder: flags.keep === false ? null : recorder,
       models: modelTable(),
       clock: systemClock,
