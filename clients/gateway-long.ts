@@ -61,7 +61,7 @@ async function runLong(
   outputs: readonly string[],
 ): Promise<Bill & { readonly done: number }> {
   let paused = 0
-  const bench = await openBench(client, folder, way, { now: () => Date.now() + paused })
+  const bench = await openBench(client, folder, way, { clock: { now: () => Date.now() + paused } })
   mkdirSync(join(bench.project, 'out'))
   for (const [at, text] of outputs.entries()) writeFileSync(join(bench.project, 'out', `${at}.txt`), text)
   let done = 0

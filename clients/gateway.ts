@@ -1,11 +1,15 @@
 // Coding agents of other makers behind the gateway, offline: the same task direct and at every level, with the bill of the
-// simulator. `npm run clients -- gateway [--steps=N] [--only=NAME]`, and with `--long` a day's work of 200 calls
+// simulator. `npm run clients -- gateway [--steps=N] [--only=NAME] [--model=ID]`, with `--record` what each sends is written
+// down for the tests, with `--long` a day's work of 200 calls
 // (gateway-long), with `--start` each as `pal gateway -- CLIENT` starts it. Where one cannot be installed a line says so.
-import { systemClock } from '../src/transcript/ids.ts'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { claude, codex, gemini, opencode, pi, type Client } from './agents.ts'
 import { openBench, ways, type Bill, type Way } from './behind-gateway.ts'
 import { longTask } from './gateway-long.ts'
 import { startClients } from './gateway-start.ts'
+import { withoutWords, type Passed } from './hop.ts'
 import { createVerdicts, installed } from './on-demand.ts'
 
 const verdicts = createVerdicts()
@@ -25,16 +29,40 @@ const task = [
   '</task>',
 ].join('\n')
 
-async function shortTask(
-  client: Client,
-  folder: string,
-  way: Way,
-): Promise<Bill & { readonly isDone: boolean }> {
-  const bench = await openBench(client, folder, way, systemClock)
+interface Short extends Bill {
+  readonly isDone: boolean
+  readonly isAsSent: boolean
+}
+
+async function shortTask(client: Client, folder: string, way: Way): Promise<Short> {
+  const bench = await openBench(client, folder, way, { model: flag('model') })
   const out = await bench.run(task)
   const bill = bench.bill()
+  if (way === 'direct' && process.argv.includes('--record')) record(client, bench.sent())
   await bench.stop()
-  return { ...bill, isDone: out.includes('All steps are done') }
+  return { ...bill, isDone: out.includes('All steps are done'), isAsSent: bench.isAsSent() }
+}
+
+/** Headers by which a gateway tells conversations and clients apart; the rest is of the machine it ran on. */
+const told =
+  /^(?:content-type|user-agent|anthropic-(?:version|beta)|session-id|thread-id|x-session-.*|x-claude-.*)$/u
+
+/** Writes what a client sent down for the tests, without the words of its maker and without its key. */
+function record(client: Client, sent: readonly Passed[]): void {
+  const requests = sent.map(({ path, headers, body }) => ({
+    path,
+    headers: Object.fromEntries(
+      Object.entries(headers).flatMap(([name, value]) =>
+        told.test(name) ? [[name, String(value).replaceAll(/ ?\([^)]*\)/gu, '')]] : [],
+      ),
+    ),
+    body: withoutWords(body),
+  }))
+  const file = `${client.label.toLowerCase().replaceAll(/[^a-z0-9.]+/gu, '-')}.json.gz`
+  const path = join(import.meta.dirname, '..', 'test', 'fixtures', 'gateway', file)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, gzipSync(JSON.stringify(requests)))
+  process.stdout.write(`     ${client.label}: ${requests.length} requests recorded in ${path}\n`)
 }
 
 async function judge(client: Client): Promise<void> {
@@ -43,16 +71,18 @@ async function judge(client: Client): Promise<void> {
     return verdicts.skip(client.label, `${client.packages.join(' ')} cannot be installed here`)
   if (process.argv.includes('--long'))
     return longTask(client, folder, verdicts, flag('session'), flag('ways'))
-  const bills = new Map<Way, Bill & { readonly isDone: boolean }>()
+  const bills = new Map<Way, Short>()
   for (const way of ways) bills.set(way, await shortTask(client, folder, way))
   const direct = bills.get('direct')!
-  for (const [way, { requests, refused, read, write, cost, isDone }] of bills) {
+  for (const [way, { requests, refused, read, write, cost, isDone, isAsSent }] of bills) {
     const figures = `${requests} requests, ${refused} refused, cache read ${read}, write ${write}, $${cost.toFixed(3)}`
     process.stdout.write(`     ${client.label} ${way}: ${figures}\n`)
     verdicts.check(
       `${client.label}, ${way}: the task is done and nothing more is refused than direct`,
       isDone && refused <= direct.refused,
     )
+    if (way === 'watch')
+      verdicts.check(`${client.label}, watch: every body reached the API byte for byte`, isAsSent)
     if (way !== 'direct' && direct.cost > 0)
       verdicts.check(
         `${client.label}, ${way}: costs ${((100 * cost) / direct.cost).toFixed(1)}% of direct`,
