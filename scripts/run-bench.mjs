@@ -15,6 +15,7 @@ const all = [
   'count',
   'growth',
   'compose',
+  'against',
   'corpus-cache',
   'wires',
   'wire-costs',
