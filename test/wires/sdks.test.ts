@@ -124,3 +124,55 @@ it('[WA8] generated content', async () => {
   expect(calls).toHaveLength(2)
   expect(prompt(mine)).toBe(usage?.promptTokenCount)
 })
+
+it('[V83] a refusal, a filter and a wait, read alike by the SDKs and by us', async () => {
+  const refusal = { content: [text('No, not that.')], stop_reason: 'refusal' as const }
+  const filter = { content: [], stop_reason: 'refusal' as const }
+  const simulator = createSimulator({
+    answerer: scripted([refusal, refusal, refusal, filter, refusal, refusal, refusal, filter]),
+    faults: [
+      {
+        at: ({ body }) => JSON.stringify(body).includes('be quick'),
+        fault: { kind: 'status', status: 429, retryAfterSeconds: 7 },
+      },
+    ],
+  })
+  later(() => simulator.stop())
+  const { url } = await simulator.start()
+  const client = new OpenAI({ apiKey: 'k', baseURL: `${url}/v1`, maxRetries: 0 })
+  const asked = { model: 'gpt-6-sol', messages: [{ role: 'user' as const, content: 'hi' }] }
+  const [whole] = (await client.chat.completions.create(asked)).choices
+  expect(whole).toMatchObject({ finish_reason: 'stop', message: { content: null, refusal: 'No, not that.' } })
+  let streamed = ''
+  for await (const { choices } of await client.chat.completions.create({ ...asked, stream: true }))
+    streamed += choices[0]?.delta.refusal ?? ''
+  expect(streamed).toBe('No, not that.')
+  const spoken = await client.responses.create({ model: 'gpt-6-sol', input: 'hi' })
+  expect(spoken).toMatchObject({ status: 'completed', output: [{ content: [{ refusal: 'No, not that.' }] }] })
+  expect((await client.chat.completions.create(asked)).choices[0]?.finish_reason).toBe('content_filter')
+  const options = { apiKey: 'k', baseUrl: `${url}/v1` }
+  const chat = bodyOf(openAiChatWire as Wire, 'gpt-6-sol')
+  expect(await ours(openAiChatModel(options), 'gpt-6-sol', chat)).toMatchObject({
+    ended: 'refusal',
+    stop: 'stop',
+    content: [{ type: 'text', text: 'No, not that.' }],
+  })
+  const responses = bodyOf(openAiResponsesWire as Wire, 'gpt-6-sol')
+  expect(await ours(openAiResponsesModel(options), 'gpt-6-sol', responses)).toMatchObject({
+    ended: 'refusal',
+    content: [{ type: 'text', text: 'No, not that.' }],
+  })
+  const blocked = bodyOf(geminiWire as Wire, 'gemini-4-argon')
+  const google = { apiKey: 'k', baseUrl: url }
+  expect(await ours(geminiModel(google), 'gemini-4-argon', blocked)).toMatchObject({ ended: 'refusal' })
+  expect(await ours(openAiChatModel(options), 'gpt-6-sol', chat)).toMatchObject({
+    ended: 'filter',
+    stop: 'content_filter',
+    content: [],
+  })
+  const busy = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: url } })
+  const waits = await busy.models
+    .generateContent({ model: 'gemini-4-argon', contents: 'be quick' })
+    .catch((error: unknown) => String(error))
+  expect(waits).toContain('"retryDelay":"7s"')
+})

@@ -74,6 +74,10 @@ export interface ModelAnswer {
   readonly thinkingTokens: number
 }
 
+/** A model that says why it will not answer; where nothing is said a filter has ended it. */
+export const isSpokenRefusal = ({ stop, blocks }: ModelAnswer): boolean =>
+  stop === 'refusal' && blocks.some(({ block }) => block.type === 'text')
+
 export interface ModelAsk {
   readonly request: WireRequest
   readonly model: DialectModel

@@ -82,7 +82,8 @@ export function geminiSpeech(): Speech {
     wrongMethod: (method, path) => geminiRefusal(404, `${method} ${path}: not found`),
     wrongType: () => null,
     failure: (message) => geminiRefusal(500, message),
-    struck: (struck) => geminiRefusal(struck.status, struck.message ?? geminiText(struck.status)),
+    struck: ({ status, message = geminiText(status), retryAfterSeconds: seconds }) =>
+      geminiRefusal(status, message, seconds === undefined ? undefined : [retryInfo(seconds)]),
     failed: (struck) => {
       const { status, body } = geminiRefusal(503, struck.message ?? geminiText(503))
       return { status, body, frame: `data: ${JSON.stringify(body)}\r\n\r\n` }
@@ -90,6 +91,12 @@ export function geminiSpeech(): Speech {
     malformed: 'data: {"candidates": [{"content":\r\n\r\n',
   }
 }
+
+/** Where Google says how long to wait. */
+const retryInfo = (seconds: number): object => ({
+  '@type': 'type.googleapis.com/google.rpc.RetryInfo',
+  retryDelay: `${seconds}s`,
+})
 
 function geminiText(status: number): string {
   if (status === 429) return 'Resource has been exhausted (e.g. check quota).'

@@ -2,7 +2,7 @@
 // pieces, usage where the server puts it, `[DONE]` at the end.
 import type { EmittedBlock } from '../../../emission.ts'
 import { isThinking, stringOf } from '../../../rules/blocks.ts'
-import { piecesOf, thinkingText, type Json, type ModelAnswer } from '../../front.ts'
+import { isSpokenRefusal, piecesOf, thinkingText, type Json, type ModelAnswer } from '../../front.ts'
 import type { DialectModel } from '../../models.ts'
 import type { PrefixReading } from '../../prefix-cache.ts'
 import { freeTextOf } from '../content.ts'
@@ -28,7 +28,8 @@ const FINISH: Readonly<Record<string, string>> = {
   refusal: 'content_filter',
 }
 
-export const finishOf = (stop: string): string => FINISH[stop] ?? 'stop'
+export const finishOf = (said: ModelAnswer): string =>
+  isSpokenRefusal(said) ? 'stop' : (FINISH[said.stop] ?? 'stop')
 
 export function chatUsage({ said, reading, quirks, dollars }: ChatAnswer): Json {
   const { totalTokens, cachedTokens, writtenTokens } = reading
@@ -73,8 +74,8 @@ export function chatCompletion(answer: ChatAnswer): Json {
   const thoughts = thoughtsOf(said.blocks)
   const message = {
     role: 'assistant',
-    content: text === '' && calls.length > 0 ? null : text,
-    refusal: null,
+    content: isSpokenRefusal(said) || (text === '' && calls.length > 0) ? null : text,
+    refusal: isSpokenRefusal(said) ? text : null,
     annotations: [],
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
     ...(quirks.reasoning === 'none' || thoughts === '' ? {} : reasoningFields(quirks, thoughts)),
@@ -84,7 +85,7 @@ export function chatCompletion(answer: ChatAnswer): Json {
     object: 'chat.completion',
     created: answer.created,
     model: answer.modelName,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(said.stop) }],
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(said) }],
     usage: chatUsage(answer),
     service_tier: 'default',
     system_fingerprint: FINGERPRINT,
@@ -149,7 +150,7 @@ export function* chatChunks(answer: ChatAnswer): Generator<string> {
   })
   for (const value of deltas(answer)) yield delta(value)
   const usage = { usage: chatUsage(answer) }
-  yield delta({}, finishOf(said.stop), quirks.streamUsage === 'last-chunk' ? usage : nullUsage)
+  yield delta({}, finishOf(said), quirks.streamUsage === 'last-chunk' ? usage : nullUsage)
   if (asked || quirks.streamUsage === 'always') yield chunk([], usage)
   yield 'data: [DONE]\n\n'
 }
@@ -162,7 +163,8 @@ function* deltas(answer: ChatAnswer): Generator<Json> {
       if (quirks.reasoning === 'none') continue
       for (const piece of piecesOf(thinkingText(block))) yield reasoningFields(quirks, piece)
     } else if (block.type === 'text') {
-      for (const content of piecesOf(stringOf(block['text']))) yield { content }
+      const field = isSpokenRefusal(said) ? 'refusal' : 'content'
+      for (const piece of piecesOf(stringOf(block['text']))) yield { [field]: piece }
     } else if (block.type === 'tool_use') {
       const name = stringOf(block['name'])
       const isFree = freeTools.has(name)

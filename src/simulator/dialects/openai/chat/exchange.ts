@@ -114,7 +114,7 @@ export async function createChat(bench: DialectBench, ask: ChatAsk): Promise<Dia
     reply: {
       id: answer.id,
       model,
-      stopReason: finishOf(said.stop),
+      stopReason: finishOf(said),
       usage,
       bill,
       reading,

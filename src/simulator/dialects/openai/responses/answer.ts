@@ -1,7 +1,14 @@
 // A finished answer as output items and as the response object around them.
 import { isThinking, stringOf } from '../../../rules/blocks.ts'
 import { isRecord } from '../../../rules/shape.ts'
-import { numbered, thinkingText, type Json, type DialectBench, type ModelAnswer } from '../../front.ts'
+import {
+  isSpokenRefusal,
+  numbered,
+  thinkingText,
+  type Json,
+  type DialectBench,
+  type ModelAnswer,
+} from '../../front.ts'
 import type { DialectModel } from '../../models.ts'
 import type { PrefixReading } from '../../prefix-cache.ts'
 import { sealContent } from '../../seal.ts'
@@ -46,7 +53,9 @@ export function outputItems(said: ModelAnswer, context: ItemContext): readonly O
       `${numbered(prefix, number)}${reasoning === '' ? '' : `w${reasoning}`}`
     if (block.type === 'text') {
       const text = stringOf(block['text'])
-      const content = [{ type: 'output_text', text, annotations: [], logprobs: [] }]
+      const content = isSpokenRefusal(said)
+        ? [{ type: 'refusal', refusal: text }]
+        : [{ type: 'output_text', text, annotations: [], logprobs: [] }]
       const phase = hasCalls ? 'commentary' : 'final_answer'
       const more = context.model.reasons ? { phase } : {}
       return { item: { id: id('msg_'), type: 'message', status, role: 'assistant', content, ...more }, text }

@@ -5,6 +5,7 @@ import { isRecord } from '../../../rules/shape.ts'
 import {
   accountOf,
   askModel,
+  isSpokenRefusal,
   numbered,
   type DialectBench,
   type DialectCount,
@@ -250,7 +251,8 @@ async function answer(
   })
   return {
     items: [...(summary?.items ?? []), ...outputItems(said, context)],
-    stop: said.stop,
+    // One that is spoken is an answer like any other.
+    stop: isSpokenRefusal(said) ? 'end_turn' : said.stop,
     outputTokens: said.outputTokens + (summary?.outputTokens ?? 0),
     thinkingTokens: said.thinkingTokens,
   }

@@ -29,7 +29,7 @@ function* itemFrames({ item, text }: OutputItem, index: number, emit: Emit): Gen
   const at = { output_index: index }
   const id = { item_id: item['id'] }
   yield emit('response.output_item.added', { ...at, item: opened(item) })
-  if (item['type'] === 'message') yield* messageFrames(text, { ...id, ...at }, emit)
+  if (item['type'] === 'message') yield* messageFrames(item, text, { ...id, ...at }, emit)
   if (item['type'] === 'reasoning') yield* summaryFrames(item, { ...id, ...at }, emit)
   if (item['type'] === 'compaction') yield emit('response.compaction.compacting', { ...id, ...at })
   if (item['type'] === 'function_call') {
@@ -61,14 +61,18 @@ function opened(item: Json): Json {
   return item['type'] === 'custom_tool_call' ? { ...item, status, input: '' } : item
 }
 
-function* messageFrames(text: string, at: Json, emit: Emit): Generator<string> {
+function* messageFrames(item: Json, text: string, at: Json, emit: Emit): Generator<string> {
   const content = { ...at, content_index: 0 }
-  const part = { type: 'output_text', annotations: [], logprobs: [] }
-  yield emit('response.content_part.added', { ...content, part: { ...part, text: '' } })
-  for (const delta of piecesOf(text))
-    yield emit('response.output_text.delta', { ...content, delta, logprobs: [] })
-  yield emit('response.output_text.done', { ...content, text, logprobs: [] })
-  yield emit('response.content_part.done', { ...content, part: { ...part, text } })
+  const part: unknown = Array.isArray(item['content']) ? item['content'][0] : null
+  const whole = isRecord(part) ? part : {}
+  const isRefusal = whole['type'] === 'refusal'
+  const name = isRefusal ? 'refusal' : 'output_text'
+  const field = isRefusal ? 'refusal' : 'text'
+  const more = isRefusal ? {} : { logprobs: [] }
+  yield emit('response.content_part.added', { ...content, part: { ...whole, [field]: '' } })
+  for (const delta of piecesOf(text)) yield emit(`response.${name}.delta`, { ...content, delta, ...more })
+  yield emit(`response.${name}.done`, { ...content, [field]: text, ...more })
+  yield emit('response.content_part.done', { ...content, part: whole })
 }
 
 function* summaryFrames(item: Json, at: Json, emit: Emit): Generator<string> {
