@@ -10,6 +10,7 @@ import type { Emit } from './engine/live.ts'
 import type { Model } from './model/model.ts'
 import { lookUp, type ModelTable } from './model/models.ts'
 import { agentTools, attending, type AgentRegistry, type AgentType } from './forks/agents/index.ts'
+import type { Directory } from './forks/mailbox/directory.ts'
 import { agentRegistry, isMemoryOff } from './preset/agents.ts'
 import { modelOf, tableOf } from './preset/model-choice.ts'
 import { modelIn, wireIn, type Access } from './preset/reaching.ts'
@@ -73,6 +74,8 @@ export interface PresetOptions extends PermissionSetup {
    * port. Diaries, consolidation and the commands of `pal memory` are of the folders alone.
    */
   readonly memoryStores?: readonly MemoryStore[] | undefined
+  /** Where messages between sessions wait, in place of the project's folder. */
+  readonly mail?: Directory | undefined
   readonly fs?: FileSystem | undefined
   readonly clock?: Clock | undefined
   /** Tools, words and reminders from outside the house. */
@@ -189,6 +192,7 @@ function partsOf(options: PresetOptions) {
     listen,
     sessions,
     types: options.agentTypes,
+    mail: options.mail,
     remembers: memory.stores.length > 0 || !isMemoryOff(settings, environment),
     tools: () => tools,
   })

@@ -1,5 +1,7 @@
 // Many workers over one database: what embeds them.
+export { fleetMail } from './mail.ts'
 export { meteredModel, type MeterOptions } from './metered-model.ts'
+export { queueMetrics, workerMetrics } from './metrics.ts'
 export { presetEngine, priceIn, type PresetEngineOptions } from './preset-engine.ts'
 export { questionsOf, type Pending, type Questions } from './questions.ts'
 export { isFinal, runTurnStep, type StepAnswer, type StepInput } from './step.ts'

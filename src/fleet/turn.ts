@@ -17,6 +17,8 @@ export interface SessionEngine {
   readonly engine: Engine
   /** What a person is asked in this turn, as far as it was asked. */
   readonly pending: Pending
+  /** Looks whether messages wait, so that the session knows that it is not finished; left out where none can. */
+  look?(session: SessionId): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -66,13 +68,13 @@ export async function workOn(claimed: Claimed, ports: TurnPorts, signal: AbortSi
     await store.release(lease)
     return outcome
   }
-  const { engine, pending } = made.opened
+  const { engine } = made.opened
   const counted = { turns: 0 }
   let outcome: StepOutcome | null = null
   try {
     const { session } = await engine.openWith(claimed.session, { create: true })
     try {
-      outcome = await drain(session, claimed, pending, ports, counted, signal)
+      outcome = await drain(session, claimed, made.opened, ports, counted, signal)
       await noteFailure(claimed, outcome, ports)
     } finally {
       await session.close()
@@ -115,7 +117,7 @@ const fencedCodes: ReadonlySet<string> = new Set(['fenced', 'not-held', 'session
 async function drain(
   session: Session,
   claimed: Claimed,
-  pending: Pending,
+  { pending, look }: SessionEngine,
   ports: TurnPorts,
   counted: { turns: number },
   signal: AbortSignal,
@@ -127,6 +129,7 @@ async function drain(
     if (signal.aborted || ports.isStopping?.() === true) return { kind: 'stopped', turns: counted.turns }
     const next = await nextInput(queue, claimed.session, ports.inboxRows ?? mostInputs)
     if (!next.ok) return { kind: 'failed', turns: counted.turns, failure: next.failure }
+    await look?.(session.id)
     // A turn that a crash has cut off comes before what was sent later; one that a question has ended goes on with its answer.
     const row = session.unfinished() && next.row?.kind !== 'answer' ? null : next.row
     if (row !== null || session.unfinished()) {

@@ -7,6 +7,7 @@ export {
   type FleetRow,
   type InputKind,
   type InputRow,
+  type OldSession,
   type QuestionRow,
   type Sending,
   type Sent,

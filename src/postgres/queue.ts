@@ -83,6 +83,13 @@ export interface FleetRow {
   readonly usd: number | null
 }
 
+/** A session that is older than it is to be kept. */
+export interface OldSession {
+  readonly session: string
+  readonly bytes: number
+  readonly changed: number
+}
+
 export type Finished = 'done' | 'more' | 'fenced'
 
 /** Which sessions wait for a worker, and what was sent to them. */
@@ -242,6 +249,56 @@ export class Queue {
   async rows(session: string | null = null): Promise<Result<{ readonly rows: readonly FleetRow[] }>> {
     const found = await this.#call('select pal.fleet_rows($1, $2) as row', [session])
     return found.ok ? { ok: true, rows: found.rows.map(({ row }) => row as FleetRow) } : found
+  }
+
+  /** By this name the session is written to from now on; null: by none. */
+  async putCard(session: string, name: string | null): Promise<Result<object>> {
+    const found = await this.#call('select pal.put_card($1, $2, $3)', [session, name && withoutZeros(name)])
+    return found.ok ? { ok: true } : found
+  }
+
+  /** Those whose session somebody works on. */
+  async cards(): Promise<
+    Result<{ readonly cards: readonly { readonly session: string; readonly name: string }[] }>
+  > {
+    const found = await this.#call('select * from pal.cards($1)', [])
+    if (!found.ok) return found
+    return {
+      ok: true,
+      cards: found.rows.map(({ session, name }) => ({ session: session as string, name: name as string })),
+    }
+  }
+
+  /** Whether messages for a session will be read by somebody. */
+  hasBox(session: string): Promise<Result<{ readonly isFound: boolean }>> {
+    return this.#found('select pal.has_box($1, $2) as found', [session])
+  }
+
+  async dropMail(session: string, ids: readonly string[]): Promise<Result<object>> {
+    const found = await this.#call('select pal.drop_mail($1, $2, $3)', [session, ids])
+    return found.ok ? { ok: true } : found
+  }
+
+  /** How long the oldest input of a session that is not parked has waited, 0 where none does, and how many sessions are parked. */
+  async waiting(): Promise<Result<{ readonly oldestMs: number; readonly parked: number }>> {
+    const found = await this.#call('select * from pal.waiting($1)', [])
+    if (!found.ok) return found
+    const [row] = found.rows
+    return { ok: true, oldestMs: Number(row!['oldest'] ?? 0), parked: Number(row!['parked']) }
+  }
+
+  /** Sessions that nothing was written to since and that nobody has anything to do with, with their agents; oldest first. */
+  async oldSessions(before: Date): Promise<Result<{ readonly sessions: readonly OldSession[] }>> {
+    const found = await this.#call('select * from pal.old_sessions($1, $2)', [before.toISOString()])
+    if (!found.ok) return found
+    return {
+      ok: true,
+      sessions: found.rows.map(({ id, bytes, changed }) => ({
+        session: id as string,
+        bytes: Number(bytes),
+        changed: Number(changed),
+      })),
+    }
   }
 
   async #found(text: string, values: readonly unknown[]): Promise<Result<{ readonly isFound: boolean }>> {

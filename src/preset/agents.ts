@@ -8,7 +8,7 @@ import { locateUnder } from '../disk/under-root.ts'
 import type { Emit } from '../engine/live.ts'
 import { builtInTypes, cheapestModel, gitIn, AgentRegistry, type AgentType } from '../forks/agents/index.ts'
 import type { AgentTools } from '../forks/agents/workspace.ts'
-import { createDirectory } from '../forks/mailbox/directory.ts'
+import { createDirectory, type Directory } from '../forks/mailbox/directory.ts'
 import { loadIndex } from '../memory/keeping/index-keeping.ts'
 import { openFolderStore, type FolderStore } from '../memory/keeping/folder-store.ts'
 import { indexName } from '../memory/memory.ts'
@@ -40,6 +40,7 @@ export interface RegistrySetup extends PermissionSetup {
   readonly sessions: string
   readonly trusted?: boolean | undefined
   readonly types?: readonly AgentType[] | undefined
+  readonly mail?: Directory | undefined
   /** Whether anything is remembered here: where memory is off no agent has one either. */
   readonly remembers: boolean
   readonly listen?: Emit | undefined
@@ -78,12 +79,9 @@ export function agentRegistry(setup: RegistrySetup): AgentRegistry {
     memoryIndex: (folder) => agentIndex(keeperAt(setup, folder)),
     unique,
     now,
-    directory: createDirectory(mailFolder(home, project.slug), {
-      fs,
-      now,
-      unique,
-      processes: machineProcesses,
-    }),
+    directory:
+      setup.mail ??
+      createDirectory(mailFolder(home, project.slug), { fs, now, unique, processes: machineProcesses }),
     listen,
     // A phrase is for whoever looks; where nobody does, nothing is asked.
     progressModel: listen === undefined ? null : cheapestModel(setup.models, setup.modelId),

@@ -1,8 +1,12 @@
 // `pal fleet` as a team uses it: real processes, a real database, a simulated model.
+import { get } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import type { Answerer } from '../../src/simulator/index.ts'
 import { openWorkspace, server as simulator, until, type Ended, type Workspace } from '../cli/pal.ts'
+import { noteEntry } from '../../src/testing/store-steps.ts'
+import { seq, sessionId } from '../../src/transcript/ids.ts'
+import { fleetOn } from './fleet.ts'
 import { freshDatabase, skipReason, sql, startServer, type Server } from '../postgres/server.ts'
 
 const answerer: Answerer = {
@@ -15,6 +19,16 @@ const answerer: Answerer = {
     return { content: [{ type: 'text', text: 'Done as asked.' }], stop_reason: 'end_turn' }
   },
 }
+
+/** The answer to a request that names this host. */
+const statusFor = (url: string, host: string, token: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const headers = { host, authorization: `Bearer ${token}` }
+    get(`${url}/v1/sessions`, { headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    }).once('error', reject)
+  })
 
 describe.skipIf(skipReason !== null)('pal fleet', () => {
   let server: Server
@@ -74,6 +88,42 @@ describe.skipIf(skipReason !== null)('pal fleet', () => {
       code: 0,
       err: expect.stringContaining('every session was released') as string,
     })
+  })
+
+  it('[FL18] prune: old sessions are counted, then removed with their agents; what waits, is parked, held or newer stays', async () => {
+    const database = await freshDatabase(server)
+    const fleet = fleetOn(database.url)
+    const at: Workspace = await openWorkspace({ PAL_DATABASE_URL: database.url, PAL_TENANT: 'acme' })
+    for (const name of ['old', 'waits', 'parked', 'held', 'new', 'parent', 'child']) {
+      const leased = await fleet.store.lease(sessionId(name))
+      if (!leased.ok) throw new Error('taken')
+      const done = await fleet.store.append(leased.lease, [noteEntry(0, `words of ${name}`)], seq(0), 'now')
+      expect(done.ok).toBe(true)
+      if (name !== 'held') await fleet.store.release(leased.lease)
+    }
+    await sql(database.adminUrl, "update pal.session set root = 'parent' where id = 'child'")
+    await sql(
+      database.adminUrl,
+      "update pal.session set changed = now() - interval '40 days' where id not in ('new', 'child')",
+    )
+    await fleet.queue.send({ session: 'waits', id: '1', kind: 'input', body: 'x' })
+    await fleet.queue.park('parked', 'for now')
+    const prune = (...words: string[]): Promise<Ended> => at.pal(['fleet', 'prune', ...words])
+    expect((await prune()).code).toBe(2)
+    expect((await prune('--days', '30')).out).toMatch(/^1 sessions, \d+ bytes, .*--delete\n$/)
+    expect(JSON.parse((await prune('--days', '30', '--delete', '--json')).out)).toMatchObject({
+      removed: ['old'],
+    })
+    await sql(
+      database.adminUrl,
+      "update pal.session set changed = now() - interval '40 days' where id = 'child'",
+    )
+    expect((await prune('--days', '30', '--delete')).out).toBe('2 sessions removed for good\n')
+    const left = await sql(database.adminUrl, 'select id from pal.session order by 1')
+    expect(left.map(({ id }) => id)).toEqual(['held', 'new', 'parked', 'waits'])
+    for (const gone of ['old', 'parent', 'child'])
+      expect(await sql(database.adminUrl, 'select * from pal.entry where session = $1', [gone])).toEqual([])
+    await fleet.close()
   })
 
   it('[FL13] without an address, with a wrong one, or before the migration it says what to do', async () => {
@@ -166,6 +216,31 @@ describe.skipIf(skipReason !== null)('pal fleet', () => {
     const first = await again.body!.getReader().read()
     expect(new TextDecoder().decode(first.value)).toMatch(new RegExp(`^id: ${ids.at(-1)}\\n`))
     expect((await post('/v1/sessions/a/answer', mine, { question: 'q', answer: 'allow' })).status).toBe(404)
+    // Whoever found another name for this address is a page of somebody else.
+    expect(await statusFor(url, 'evil.example', mine)).toBe(403)
+    expect(await statusFor(url, new URL(url).host, mine)).toBe(200)
+    // A question of a session is answered here too, by its own tenant alone.
+    await post('/v1/sessions/b/input', mine, { text: 'look at the environment' })
+    const shown = async () =>
+      (await (await ask('/v1/sessions/b', mine)).json()) as {
+        owner: unknown
+        wantedFor: unknown
+        questions: { id: string }[]
+      }
+    await until(async () => (await shown()).questions.length > 0, 'the question')
+    const [{ id: question }] = (await shown()).questions as [{ id: string }]
+    expect((await post('/v1/sessions/b/answer', theirs, { question, answer: 'allow' })).status).toBe(404)
+    expect((await post('/v1/sessions/b/answer', mine, { question, answer: 'allow' })).status).toBe(200)
+    expect((await post('/v1/sessions/b/answer', mine, { question, answer: 'deny' })).status).toBe(409)
+    await until(async () => {
+      const { owner: holder, wantedFor } = await shown()
+      return holder === null && wantedFor === null
+    }, 'the call to have run')
+    const ran = await sql(
+      database.adminUrl,
+      "select line from pal.entry where session = 'b' and line like '%HOME=%'",
+    )
+    expect(ran.length).toBe(1)
     expect((await post('/v1/sessions/a/answer', mine, { question: 'q', answer: 'perhaps' })).status).toBe(400)
     expect((await at.pal(['fleet', 'token', 'ci', '--tenant', 'acme', '--remove'], owner)).code).toBe(0)
     expect((await ask('/v1/sessions', mine)).status).toBe(401)

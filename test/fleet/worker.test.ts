@@ -118,11 +118,13 @@ describe.skipIf(skipReason !== null)('workers', () => {
     expect(said(facts)).toEqual(Array.from({ length: 40 }, (_, n) => `re: ${n}`))
   })
 
-  it('[FL3] a worker killed at any moment: another goes on, each input is there once and answered, nothing is billed twice', async () => {
+  it('[FL3] [FL10] a worker killed at any moment: another goes on, each input is there once and answered, nothing is billed twice', async () => {
     const { url, heard } = await simulate(echo, 40)
     const database = await freshDatabase(server)
     const one = fleet(database)
     const sessions = Array.from({ length: 6 }, (_, n) => `s${n}`)
+    // So that every request is reserved.
+    await one.budgets.set({ scope: 'tenant', name: '', from: '2020-01-01', to: '2100-01-01', cap: 100 })
     for (const session of sessions) for (const id of ['1', '2', '3']) await send(one, session, id)
     for (let round = 0; round < 4; round++) {
       const { process: worker, said: told } = startChild(database, url, '--lease', '1500', '--sessions', '3')
@@ -158,6 +160,15 @@ describe.skipIf(skipReason !== null)('workers', () => {
       expect(Number(row['cache_read'])).toBe(usage.cache_read_input_tokens)
     }
     expect(await sql(database.adminUrl, 'select * from pal.reservation')).toEqual([])
+    const [budget] = await sql(
+      database.adminUrl,
+      'select reserved, spent = (select sum(usd) from pal.spend) as fits, spent > 0 as some from pal.budget',
+    )
+    expect(budget).toEqual({
+      reserved: expect.stringMatching(/^0(\.0+)?$/) as string,
+      fits: true,
+      some: true,
+    })
   })
 
   it('[FL4] a worker that was stopped for longer than its lease finds itself fenced and writes nothing more', async () => {

@@ -89,6 +89,12 @@ function addSessions(fleet: Command, io: Io, run: RunCommand): void {
           (await import('../commands/fleet/sessions.ts')).fleetAnswer(io, [session, question, answer], flags),
         ),
     )
+  fleetCommand(fleet, 'prune', 'sessions that nothing was written to for so long, with their agents')
+    .requiredOption('--days <n>', 'how long', wholeNumber)
+    .option('--delete', 'remove them for good; without it they are only counted')
+    .action((flags: FleetFlags & { readonly days: number; readonly delete?: boolean }) =>
+      run(async () => (await import('../commands/fleet/sessions.ts')).fleetPrune(io, flags)),
+    )
   fleetCommand(fleet, 'drain', 'wait until nothing is left to do')
     .option('--seconds <n>', 'give up after so long', wholeNumber)
     .action((flags: FleetFlags & { readonly seconds?: number }) =>

@@ -1,12 +1,15 @@
 // Telemetry of the conversation that runs: a sender in the background, and the store around which it listens.
 import { randomUUID } from 'node:crypto'
 import { tableOf } from '../../preset.ts'
-import { createSender, observed } from '../../telemetry/index.ts'
+import { createSender, observed, type Observed, type TelemetryPort } from '../../telemetry/index.ts'
 import type { Store } from '../../transcript/store.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 import { headersOf, isMemoryOf, resourceOf } from './setup.ts'
 
 export interface LiveTelemetry {
+  /** For what is told beside sessions. */
+  readonly port: TelemetryPort
+  /** One for each store, however often it is asked. */
   readonly observe: (store: Store) => Store
   close(): Promise<void>
 }
@@ -21,9 +24,12 @@ export function liveTelemetry(
   const now = (): number => Date.now()
   const resource = resourceOf(environment, randomUUID())
   const sender = createSender({ endpoint, headers: headersOf(environment), resource, now, tell })
-  const watched: { settled(): Promise<void> }[] = []
+  const watched = new Map<Store, Observed>()
   return {
+    port: sender.recorder,
     observe: (store) => {
+      const known = watched.get(store)
+      if (known !== undefined) return known.store
       const watching = observed(store, {
         port: sender.recorder,
         models: tableOf(settings),
@@ -31,11 +37,11 @@ export function liveTelemetry(
         isMemory: isMemoryOf(place),
         now,
       })
-      watched.push(watching)
+      watched.set(store, watching)
       return watching.store
     },
     close: async () => {
-      await Promise.all(watched.map((one) => one.settled()))
+      await Promise.all([...watched.values()].map((one) => one.settled()))
       await sender.close()
     },
   }

@@ -13,8 +13,9 @@ begin
   insert into pal.inbox (tenant, session, id, kind, body, trace) values (p_tenant, p_session, p_id, p_kind, p_body, p_trace)
     on conflict do nothing;
   added := found;
-  if added then perform pal.wake(p_tenant, p_session); end if;
   select * into s from pal.session x where x.tenant = p_tenant and x.id = p_session;
+  -- An agent hears its messages from whoever runs it; no worker is to take it for a conversation of its own.
+  if added and (p_kind <> 'mail' or coalesce(s.purpose, 'main') = 'main') then perform pal.wake(p_tenant, p_session); end if;
   return jsonb_build_object('new', added, 'parked', s.parked);
 end $$;
 
@@ -240,6 +241,28 @@ begin
   delete from pal.access_token t where t.tenant = p_tenant and t.label = p_label;
   get diagnostics n = row_count;
   return n;
+end $$;
+
+-- Conversations that nobody works on, waits for or has set aside, and that nothing was written to since. Their agents go with them.
+create or replace function pal.old_sessions(p_tenant text, p_before timestamptz) returns table (id text, bytes bigint, changed bigint)
+language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  return query select m.id, m.bytes, floor(extract(epoch from m.changed) * 1000)::bigint from pal.session m where m.tenant = p_tenant
+    and not exists (select 1 from pal.session s where s.tenant = p_tenant and coalesce(s.root, s.id) = coalesce(m.root, m.id)
+      and (s.changed >= p_before or s.parked is not null or (s.token is not null and s.lease_until >= clock_timestamp())
+        or exists (select 1 from pal.wanted w where w.tenant = p_tenant and w.session = s.id)
+        or exists (select 1 from pal.inbox i where i.tenant = p_tenant and i.session = s.id)))
+    order by m.changed;
+end $$;
+
+create or replace function pal.waiting(p_tenant text) returns table (oldest bigint, parked bigint) language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  return query select
+    (select floor(extract(epoch from clock_timestamp() - min(i.at)) * 1000)::bigint from pal.inbox i join pal.session s
+       on s.tenant = i.tenant and s.id = i.session where i.tenant = p_tenant and s.parked is null),
+    (select count(*) from pal.session s where s.tenant = p_tenant and s.parked is not null);
 end $$;
 
 create or replace function pal.fleet_rows(p_tenant text, p_session text) returns setof jsonb language plpgsql as $$

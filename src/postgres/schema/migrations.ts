@@ -2,9 +2,10 @@
 // what is to be different is a new step.
 import { budgetFunctions } from './budget-functions.ts'
 import { fleetFunctions } from './fleet-functions.ts'
+import { mailFunctions } from './mail-functions.ts'
 import { memoryFunctions } from './memory-functions.ts'
 import { storeFunctions } from './store-functions.ts'
-import { dueTable, tables, walls } from './tables.ts'
+import { cardTable, dueTable, tables, walls } from './tables.ts'
 
 export interface Migration {
   readonly number: number
@@ -15,10 +16,17 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { number: 1, name: 'tables and the wall between tenants', sql: `${tables}\n${walls}` },
   { number: 2, name: 'when a wish is looked at has a table of its own', sql: dueTable },
+  { number: 3, name: 'names that sessions are written to by', sql: cardTable },
 ]
 
 /** Functions hold no data: they are made anew at every migration, as this version has them. */
-export const functions = [storeFunctions, fleetFunctions, budgetFunctions, memoryFunctions].join('\n')
+export const functions = [
+  storeFunctions,
+  fleetFunctions,
+  mailFunctions,
+  budgetFunctions,
+  memoryFunctions,
+].join('\n')
 
 /** The newest step that this version knows. */
 export const schemaNumber = migrations.at(-1)!.number

@@ -239,6 +239,7 @@ begin
   perform pal.look_at(p_tenant, p_id, 'infinity');
   delete from pal.wanted x where x.tenant = p_tenant and x.session = p_id;
   delete from pal.inbox x where x.tenant = p_tenant and x.session = p_id;
+  delete from pal.card x where x.tenant = p_tenant and x.session = p_id;
   delete from pal.received x where x.tenant = p_tenant and x.session = p_id;
   delete from pal.question x where x.tenant = p_tenant and x.session = p_id;
   delete from pal.spend x where x.tenant = p_tenant and x.session = p_id;

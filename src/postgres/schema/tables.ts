@@ -187,7 +187,7 @@ const firstTables = [
 ] as const
 
 /** Every table that holds rows of tenants. */
-export const tenantTables = [...firstTables, 'due'] as const
+export const tenantTables = [...firstTables, 'due', 'card'] as const
 
 const own = `tenant = nullif(current_setting('app.tenant', true), '')`
 
@@ -239,4 +239,17 @@ end $$;
 ${wall('due')}
 grant select, insert, update, delete on pal.due to pal_app;
 grant select on pal.due to pal_reader;
+`
+
+/** By which names sessions are written to. Whether one lives is told by its lease. */
+export const cardTable = `
+create table pal.card (
+  tenant text collate "C" not null,
+  session text collate "C" not null,
+  name text not null,
+  primary key (tenant, session)
+);
+${wall('card')}
+grant select, insert, update, delete on pal.card to pal_app;
+grant select on pal.card to pal_reader;
 `

@@ -160,6 +160,36 @@ export const fleetAnswer = (
     return exits.done
   })
 
+const dayMs = 24 * 3_600_000
+
+/** Shows what is older than it is to be kept; with `delete` it goes for good. */
+export const fleetPrune = (
+  io: Io,
+  flags: FleetFlags & { readonly days: number; readonly delete?: boolean | undefined },
+): Promise<Exit> =>
+  withFleet(io, flags, async ({ queue, connection, tenant }) => {
+    const found = await queue.oldSessions(new Date(Date.now() - flags.days * dayMs))
+    if (!found.ok) return failedWith(io, found.failure)
+    const store = postgresStore({ connection, tenant })
+    const removed: string[] = []
+    if (flags.delete === true)
+      for (const { session } of found.sessions) {
+        const gone = await store.remove(sessionId(session))
+        if (gone.ok) removed.push(session)
+        // Somebody has taken it up meanwhile: then it is not old.
+        else if (gone.failure.code !== 'session-open' && gone.failure.code !== 'no-such-session')
+          return failedWith(io, gone.failure)
+      }
+    const bytes = found.sessions.reduce((sum, each) => sum + each.bytes, 0)
+    if (flags.json === true) return json(io, { sessions: found.sessions, removed })
+    io.out(
+      flags.delete === true
+        ? `${whole(removed.length)} sessions removed for good\n`
+        : `${whole(found.sessions.length)} sessions, ${whole(bytes)} bytes, nothing was written to for ${whole(flags.days)} days. Remove them: add --delete\n`,
+    )
+    return exits.done
+  })
+
 const drainPollMs = 500
 
 /** Waits until nothing is left to do but what is parked. */

@@ -1,12 +1,21 @@
 // `pal fleet worker`: works on the sessions of one tenant until it is told to stop. Tools run in the folder it was started in, with
 // this user's rights and without the address of the database.
 import { unknownOf } from '../../../preset/model-choice.ts'
-import { postgresStore } from '../../../postgres/index.ts'
-import { presetEngine, priceIn, runWorker, type WorkerEvent } from '../../../fleet/index.ts'
+import { postgresMemories, postgresStore, type Queue } from '../../../postgres/index.ts'
+import {
+  presetEngine,
+  priceIn,
+  queueMetrics,
+  runWorker,
+  workerMetrics,
+  type WorkerEvent,
+} from '../../../fleet/index.ts'
 import { complain, exits, refuse, type Exit } from '../../exit-codes.ts'
 import { loadExtensions, typesFor } from '../../extensions/load.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeLine } from '../../terminal/safe-text.ts'
+import type { LiveTelemetry } from '../../telemetry/live.ts'
+import { telemetryFor } from '../../telemetry/start.ts'
 import { noAccess } from '../../workplace/access.ts'
 import { instructionRefusal, openWorkplace, sayLeftOut, showProblems } from '../../workplace/workplace.ts'
 import { checkSchema } from './doctor.ts'
@@ -17,6 +26,8 @@ export interface WorkerFlags extends FleetFlags {
   readonly cwd?: string | undefined
 }
 
+/** Where the memories of sessions without a project lie. */
+const sharedPlace = 'shared'
 /** A server that restarts is waited for so long. */
 const patienceMs = 60_000
 
@@ -40,15 +51,20 @@ export async function fleetWorker(io: Io, flags: WorkerFlags): Promise<Exit> {
   const agents = await typesFor(place)
   for (const problem of [...loaded.problems, ...agents.problems]) io.err(`pal: ${safeLine(problem)}\n`)
   sayLeftOut(place)
+  const telemetry = await telemetryFor(place, undefined)
   const openEngine = presetEngine({
     queue,
     budgets,
+    memories: ({ project }) => [
+      postgresMemories({ connection, tenant, scope: 'team', place: project ?? sharedPlace }),
+    ],
     preset: {
       ...place,
       agentTypes: agents.types,
       environment: io.environment,
       userHome: io.userHome,
       model: place.access,
+      observe: telemetry?.observe,
       extensions: loaded.extensions,
       rules: place.loaded.rules,
       instructionRefusal: instructionRefusal(place),
@@ -59,15 +75,27 @@ export async function fleetWorker(io: Io, flags: WorkerFlags): Promise<Exit> {
   io.err(
     `pal: working on sessions of tenant ${tenant} in ${safeLine(place.project.root)}. Press Ctrl-C to stop\n`,
   )
-  const tell = (event: WorkerEvent): void =>
-    flags.json === true ? io.out(`${JSON.stringify({ at: Date.now(), ...event })}\n`) : say(io, event)
+  const metrics = telemetry === null ? null : metricsOf(queue, telemetry)
+  const tell = (event: WorkerEvent): void => {
+    metrics?.tell(event)
+    if (flags.json === true) io.out(`${JSON.stringify({ at: Date.now(), ...event })}\n`)
+    else say(io, event)
+  }
   await runWorker({ store, queue, openEngine, sessions: flags.sessions, tell }, stop.signal)
+  await metrics?.stop()
+  await telemetry?.close()
   for (const end of unhook) end()
   await loaded.close()
   await store.close()
   await connection.close()
   io.err('pal: stopped; every session was released\n')
   return exits.done
+}
+
+function metricsOf(queue: Queue, { port }: LiveTelemetry) {
+  const now = (): number => Date.now()
+  const watching = queueMetrics(queue, port, now)
+  return { tell: workerMetrics(port, now), stop: () => watching.stop() }
 }
 
 function onTerminate(stop: () => void): () => void {
