@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import * as http from 'node:http'
 import { dirname, join } from 'node:path'
 import type { AddressInfo } from 'node:net'
-import { build } from 'esbuild'
+import { smallProgram } from './small-program.ts'
 
 const runs = 15
 const root = dirname(import.meta.dirname)
@@ -19,22 +19,6 @@ for await (const event of model.stream({ model: 'm', body: '{}', betas: [], sour
 process.exit()
 `
 const bare = `await fetch(process.argv[2], { method: 'POST', body: '{}' }); process.exit()`
-
-async function bundle(name: string, contents: string, external: boolean): Promise<string> {
-  const outfile = join(folder, `${name}.mjs`)
-  await build({
-    stdin: { contents, resolveDir: root, loader: 'ts' },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    ...(external ? { packages: 'external' } : { banner: { js: requireShim } }),
-    logLevel: 'error',
-  })
-  return outfile
-}
-const requireShim = `import { createRequire as make } from 'node:module'; const require = make(import.meta.url);`
 
 /** Milliseconds from the start of the process until its request is here. */
 async function firstRequest(file: string): Promise<number> {
@@ -65,9 +49,14 @@ const taken: Record<string, number[]> = {}
 try {
   const measures: Record<string, () => number | Promise<number>> = { 'empty Node, start to exit': emptyNode }
   const files = {
-    'bare fetch, start to first request': await bundle('bare', bare, true),
-    'adapter, packages as installed, start to first request': await bundle('installed', program, true),
-    'adapter, bundled, start to first request': await bundle('bundled', program, false),
+    'bare fetch, start to first request': await smallProgram(folder, 'bare', bare, { packages: 'external' }),
+    'adapter, packages as installed, start to first request': await smallProgram(
+      folder,
+      'installed',
+      program,
+      { packages: 'external' },
+    ),
+    'adapter, bundled, start to first request': await smallProgram(folder, 'bundled', program),
   }
   for (const [name, file] of Object.entries(files)) measures[name] = () => firstRequest(file)
   // Turn by turn, so that a busy moment of the machine strikes all of them.

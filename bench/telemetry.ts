@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { build } from 'esbuild'
+import { smallProgram } from './small-program.ts'
 import { modelTable } from '../src/model/models.ts'
 import { inMemoryStore } from '../src/stores/index.ts'
 import { createSender, observed } from '../src/telemetry/index.ts'
@@ -85,20 +85,7 @@ async function loading(
   name: string,
   contents: string,
 ): Promise<{ readonly kilobytes: number; readonly cpuMs: number }> {
-  const outfile = join(folder, `${name}.mjs`)
-  const js = `import { createRequire as make } from 'node:module'; const require = make(import.meta.url);`
-  await build({
-    stdin: { contents, resolveDir: root, loader: 'ts' },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    minifyWhitespace: true,
-    minifySyntax: true,
-    banner: { js },
-    logLevel: 'error',
-  })
+  const outfile = await smallProgram(folder, name, contents, { minifyWhitespace: true, minifySyntax: true })
   let cpuMs = Infinity
   const code = `const a = process.cpuUsage(); await import(${JSON.stringify(outfile)}); const b = process.cpuUsage(a); console.log((b.user + b.system) / 1000); process.exit()`
   for (let run = 0; run < 9; run++) {

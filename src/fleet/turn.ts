@@ -18,7 +18,7 @@ export interface SessionEngine {
   /** What a person is asked in this turn, as far as it was asked. */
   readonly pending: Pending
   /** Looks whether messages wait, so that the session knows that it is not finished; left out where none can. */
-  look?(session: SessionId): Promise<unknown>
+  readonly look?: ((session: SessionId) => Promise<unknown>) | undefined
   close(): Promise<void>
 }
 
