@@ -158,6 +158,8 @@ async function inContainers(): Promise<boolean> {
 }
 
 try {
+  if (!hasDocker && !given.includes('--direct'))
+    say('containers skipped: no docker daemon answers here; the same processes are started directly')
   const ok = await (hasDocker ? inContainers() : directly())
   process.exitCode = ok ? 0 : 1
 } catch (error) {
