@@ -1,12 +1,13 @@
 // What only a store in a database promises: the wall between tenants, fencing across processes, answers that were lost,
 // migrations, and that nothing is left of what was removed.
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, connect as connectTo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connect, migrate, postgresStore, type PostgresStore } from '../../src/postgres/index.ts'
+import { connect, migrate, postgresStore, Queue, type PostgresStore } from '../../src/postgres/index.ts'
 import { withoutSecrets } from '../../src/postgres/connection.ts'
 import { tenantTables } from '../../src/postgres/schema/tables.ts'
 import { copySession } from '../../src/stores/copy.ts'
@@ -214,6 +215,33 @@ describe.skipIf(skipReason !== null)('a store in Postgres', () => {
     await sql(database.adminUrl, "insert into pal.migration (number, name) values (9999, 'from tomorrow')")
     expect(await migrate(connection)).toMatchObject({
       failure: { code: 'unknown-format', message: expect.stringContaining('newer version') as string },
+    })
+  })
+
+  it('[DB4] a database of the first version is brought up to this one with what waits in it', async () => {
+    const database = await freshDatabase(server, ['acme', 'globex'])
+    const connection = connect({ url: database.url })
+    open.push(connection)
+    const queues = ['acme', 'globex'].map((tenant) => new Queue(connection, tenant))
+    for (const queue of queues) await queue.send({ session: 's', id: '1', kind: 'input', body: 'x' })
+    await queues[0]!.send({ session: 'parked', id: '1', kind: 'input', body: 'x' })
+    await queues[0]!.park('parked', 'for now')
+    // As the first version left it.
+    await sql(database.adminUrl, 'drop table pal.due, pal.card')
+    await sql(database.adminUrl, 'create index wanted_at on pal.wanted (tenant, at)')
+    await sql(database.adminUrl, 'delete from pal.migration where number > 1')
+    const owner = connect({ url: database.adminUrl })
+    open.push(owner)
+    const done = await migrate(owner)
+    if (!done.ok) throw new Error(done.failure.message)
+    expect(done.steps.map((step) => step.split(' ')[0])).toEqual(['2', '3'])
+    for (const queue of queues)
+      expect(await queue.claim({ host: 'h', pid: 1 }, 30_000, randomUUID(), 5)).toMatchObject({
+        claimed: [{ session: 's' }],
+      })
+    expect(await queues[0]!.unpark('parked')).toEqual({ ok: true, isFound: true })
+    expect(await queues[0]!.claim({ host: 'h', pid: 1 }, 30_000, randomUUID(), 5)).toMatchObject({
+      claimed: [{ session: 'parked' }],
     })
   })
 
