@@ -1,6 +1,7 @@
-// `npm run fit -- FOLDER [--write] [--left-out] [--rooms 4300,10000]`: fits the weights of the score on the recorded
+// `npm run fit -- FOLDER [--write] [--left-out] [--rooms 4300,10000] [--at-dial]`: fits the weights of the score on the recorded
 // sessions of a folder, those held out apart. `--write` puts them into src/settings/score-weights.ts; `--left-out` fits once
-// for each project without it and judges that project's recorded compactions by those weights.
+// for each project without it and judges that project's recorded compactions by those weights; `--at-dial` does the same for
+// what the default boundary of the dial keeps at simulated ones.
 //
 // Rows are kept under node_modules/.cache, by the code that makes them, so that a second run is quick.
 import { createHash } from 'node:crypto'
@@ -8,6 +9,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { basename, dirname, join, resolve } from 'node:path'
 import { lineFeatures } from '../src/compaction/scoring/lines.ts'
 import { nameFeatures } from '../src/compaction/scoring/names.ts'
+import { pieceFeatures } from '../src/compaction/scoring/pieces.ts'
 import {
   compactionCells,
   compactionColumns,
@@ -15,6 +17,7 @@ import {
   verdictsOf,
   type Verdict,
 } from '../src/lab/compactions/report.ts'
+import { addAtDial, atDial, nothingAtDial, type AtDial } from '../src/lab/compactions/at-dial.ts'
 import { fitLogistic } from '../src/lab/fitting/logistic.ts'
 import { rowsOf } from '../src/lab/fitting/rows.ts'
 import { importFile } from '../src/lab/importers/import-file.ts'
@@ -27,7 +30,7 @@ const given = process.argv.slice(2)
 const folder = given.find((word) => !word.startsWith('-') && !/^[\d,]+$/.test(word))
 if (folder === undefined || !existsSync(folder)) {
   process.stderr.write(
-    `${folder === undefined ? 'no folder of recordings was named' : `${folder} is not there`}; usage: npm run fit -- FOLDER [--write] [--left-out] [--rooms 4300,10000]\n`,
+    `${folder === undefined ? 'no folder of recordings was named' : `${folder} is not there`}; usage: npm run fit -- FOLDER [--write] [--left-out] [--rooms 4300,10000] [--at-dial]\n`,
   )
   process.exit(2)
 }
@@ -37,6 +40,7 @@ interface Session {
   readonly project: string
   readonly name: Float64Array
   readonly line: Float64Array
+  readonly piece: Float64Array
 }
 
 const filesBelow = (path: string): readonly string[] =>
@@ -50,6 +54,8 @@ for (const file of [
   ...filesBelow(join(root, 'src', 'compaction', 'scoring')),
   ...[
     'compaction/call-shape',
+    'compaction/excerpts',
+    'compaction/file-work',
     'compaction/phrases',
     'lab/fitting/rows',
     'lab/compactions/moments',
@@ -76,12 +82,17 @@ for (const [index, file] of files.entries()) {
   const { recording } = imported
   const known = join(cache, `${basename(file)}.json`)
   if (!existsSync(known)) writeFileSync(known, JSON.stringify(rowsOf(recording)))
-  const rows = JSON.parse(readFileSync(known, 'utf8')) as { readonly name: number[]; readonly line: number[] }
+  const rows = JSON.parse(readFileSync(known, 'utf8')) as {
+    readonly name: number[]
+    readonly line: number[]
+    readonly piece: number[]
+  }
   sessions.push({
     recording,
     project: recording.project ?? recording.name,
     name: Float64Array.from(rows.name),
     line: Float64Array.from(rows.line),
+    piece: Float64Array.from(rows.piece),
   })
   if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${index + 1} of ${files.length} sessions`)
 }
@@ -99,17 +110,21 @@ function fit(without: string | null): ScoreWeights {
     line: rounded(
       fitLogistic({ width: lineFeatures.length, values: from.map(({ line }) => line) }, ridge, rounds),
     ),
+    piece: rounded(
+      fitLogistic({ width: pieceFeatures.length, values: from.map(({ piece }) => piece) }, ridge, rounds),
+    ),
   }
 }
 
 const weights = fit(null)
-const rows = (of: 'name' | 'line', width: number): number =>
+const rows = (of: 'name' | 'line' | 'piece', width: number): number =>
   sessions.reduce((sum, session) => sum + session[of].length / (width + 2), 0)
-const origin = `npm run fit: ${sessions.length} sessions of ${new Set(sessions.map(({ project }) => project)).size} projects, ${rows('name', nameFeatures.length)} names and ${rows('line', lineFeatures.length)} lines at simulated boundaries; every third session held out`
+const origin = `npm run fit: ${sessions.length} sessions of ${new Set(sessions.map(({ project }) => project)).size} projects, ${rows('name', nameFeatures.length)} names, ${rows('line', lineFeatures.length)} lines and ${rows('piece', pieceFeatures.length)} pieces at simulated boundaries; every third session held out`
 process.stdout.write(`${origin}\n\n`)
 for (const [title, names, list] of [
   ['a name is needed', nameFeatures, weights.name],
   ['a line helps', lineFeatures, weights.line],
+  ['an edit quotes a piece', pieceFeatures, weights.piece],
 ] as const)
   process.stdout.write(
     `${title}\n${names.map((name, at) => `  ${list[at]!.toFixed(4).padStart(9)}  ${name}\n`).join('')}\n`,
@@ -119,7 +134,7 @@ if (given.includes('--write')) {
   const file = join(root, 'src', 'settings', 'score-weights.ts')
   const text = readFileSync(file, 'utf8')
   const list = (numbers: readonly number[]): string => `[${numbers.join(', ')}]`
-  const fresh = `export const scoreWeights: ScoreWeights & { readonly origin: string } = {\n  origin:\n    '${origin}',\n  name: ${list(weights.name)},\n  line: ${list(weights.line)},\n}\n`
+  const fresh = `export const scoreWeights: ScoreWeights & { readonly origin: string } = {\n  origin:\n    '${origin}',\n  name: ${list(weights.name)},\n  line: ${list(weights.line)},\n  piece: ${list(weights.piece)},\n}\n`
   writeFileSync(file, text.slice(0, text.indexOf('export const scoreWeights')) + fresh)
   process.stdout.write(
     `written to ${file.slice(dirname(root).length + 1)}; npm run format puts the lines in order\n`,
@@ -146,4 +161,29 @@ if (given.includes('--left-out')) {
     `recorded compactions, each project by weights that were fitted without it\n${table.map((row) => `${row.map((cell, column) => (column > 1 ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!))).join('  ')}\n`).join('')}`,
   )
   for (const line of report.tooLong) process.stdout.write(`  did not fit: ${line}\n`)
+}
+if (given.includes('--at-dial')) tellAtDial()
+
+/** What the default boundary keeps, each project by weights that were fitted without it. */
+function tellAtDial(): void {
+  const sums = new Map<string, AtDial>()
+  for (const project of new Set(sessions.map((session) => session.project))) {
+    const plan = { weights: fit(project) }
+    for (const { recording, project: own } of sessions) {
+      if (own !== project) continue
+      const kept = atDial(recording, plan)
+      for (const client of [recording.client.split(' ')[0]!, 'all'])
+        sums.set(client, addAtDial(sums.get(client) ?? nothingAtDial, kept))
+    }
+  }
+  const share = (part: number, whole: number): string =>
+    whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} % of ${whole}`
+  process.stdout.write(
+    `\nat simulated boundaries, the dial at ${defaults.dial.thrift}, each project by weights that were fitted without it\n`,
+  )
+  for (const [client, kept] of sums)
+    if (kept.boundaries > 0)
+      process.stdout.write(
+        `  ${client}: ${kept.boundaries} boundaries to ${(kept.tokens / kept.boundaries / 1000).toFixed(1)}K tokens, texts of edits ${share(kept.ready, kept.edits)}, details in company ${share(kept.company, kept.details)}, answers that look something up ${share(kept.rounds, kept.answers)}\n`,
+      )
 }

@@ -10,6 +10,8 @@ import { shownText } from './span-reading.ts'
 import { plan } from './ladder.ts'
 import { planContextOf } from './plan-context.ts'
 import { excerptsOf } from './excerpts.ts'
+import { pieceFeatures } from './scoring/pieces.ts'
+import { scoreWeights, type ScoreWeights } from '../settings/score-weights.ts'
 
 const file = (name: string, lines: number): string =>
   Array.from({ length: lines }, (_, at) => `  const ${name}Value${at} = compute_${name}(${at * 1000})`).join(
@@ -65,6 +67,60 @@ describe('excerpts', () => {
     expect(words).not.toContain('idleValue10 ')
     const all = excerptsOf(context, { start: 0, end }, 50_000, []).map((keep) => wordsOf(fold, keep))
     expect(all.join('\n')).toContain('idleValue119 ')
+  })
+
+  it('[O43] of one file those come first in which earlier changes lie, as the weights say', () => {
+    const lines = file('busy', 200).split('\n')
+    const id = `call${(count += 1)}`
+    const input = {
+      file_path: 'src/busy.ts',
+      old_string: lines.slice(150, 154).join('\n'),
+      new_string: lines.slice(150, 153).join('\n'),
+    }
+    const { fold } = foldOf(
+      said('build it'),
+      ...read('src/busy.ts', lines.join('\n')),
+      answered([call(id, 'Edit', input)], { id: `m_${id}` }),
+      result(id, 'done'),
+      said('go on'),
+    )
+    const keptBy = (weights: ScoreWeights): string => {
+      const context = planContextOf(fold, room(60_000), { weights })
+      const shown = [Object.values(input).join('\n')]
+      const kept = excerptsOf(context, { start: 0, end: context.parts.length - 1 }, 450, shown)
+      return kept.map((keep) => wordsOf(fold, keep)).join('\n')
+    }
+    const touched = 'lines that changes have touched'
+    const only = pieceFeatures.map((name) => (name === touched ? 4 : name === 'always' ? -4 : 0))
+    expect(keptBy({ ...scoreWeights, piece: only })).toContain('busyValue146 ')
+    expect(keptBy({ ...scoreWeights, piece: only })).not.toContain('busyValue10 ')
+    const against = only.map((weight) => -weight)
+    expect(keptBy({ ...scoreWeights, piece: against })).not.toContain('busyValue146 ')
+    expect(scoreWeights.piece).toHaveLength(pieceFeatures.length)
+    expect(scoreWeights.piece[pieceFeatures.indexOf(touched)]).toBeGreaterThan(0)
+  })
+
+  it('[O43] a name that stands somewhere else makes a piece worth nothing more', () => {
+    const log = (name: string): string =>
+      Array.from({ length: 12 }, (_, at) => `job ${name}_step${at} waits for ${name}_gate${at}`).join('\n')
+    const keptWith = (shown: readonly Fact[]): string => {
+      const { fold } = foldOf(
+        said('watch the jobs'),
+        ...read('one.log', log('north')),
+        ...read('two.log', log('south')),
+        said('go on'),
+        ...shown,
+      )
+      const context = planContextOf(fold, room(60_000), { weights: namesAlone })
+      const end = context.parts.findLastIndex(({ kind }) => kind === 'input')
+      const kept = excerptsOf(context, { start: 0, end }, 330, [])
+      return kept.map((keep) => wordsOf(fold, keep)).join('\n')
+    }
+    const namesAlone = { ...scoreWeights, piece: pieceFeatures.map((name) => (name === 'always' ? -20 : 0)) }
+    const names = [...log('south').matchAll(/south_\w+/g)].map(([name]) => name).join(' and ')
+    expect(keptWith([])).toContain('job south_step')
+    expect(keptWith([])).not.toContain('job north_step')
+    expect(keptWith([answered(`Seen: ${names}`, { id: 'names' })])).toContain('job north_step')
   })
 
   it('[DI3] leave out what is in sight anyway', () => {

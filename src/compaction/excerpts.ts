@@ -1,7 +1,7 @@
 // Excerpts: lines of older blocks that stay word for word beside a summary, because later work is likely to need them.
-// Blocks are cut into pieces of neighbouring lines, so that what an edit will quote stands whole. A piece is worth more the
-// more its file is worked on and the newer it is; what is in sight anyway is worth nothing. The best for their size are
-// taken as long as they fit. Names that are likely to be needed are the score's. Deterministic, and no model is asked.
+// Blocks are cut into pieces of neighbouring lines, so that what an edit will quote stands whole. The score says how likely
+// that is, and how likely the names in a piece are used; what is in sight anyway is worth nothing. The best for their size
+// are taken as long as they fit. Deterministic, and no model is asked.
 import type { Kept } from '../transcript/fact.ts'
 import { defaults } from '../settings/defaults.ts'
 import { blockWords } from '../projection/folding/render.ts'
@@ -10,14 +10,24 @@ import { estimateText } from '../projection/tokens.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import type { PlanContext } from './plan-context.ts'
 import { isRestored } from './restoring.ts'
-import { callShape, showsFile } from './call-shape.ts'
+import { usageIn, type Usage } from './file-work.ts'
+import { chanceOf } from './scoring/choice.ts'
+import type { Survey } from './scoring/survey.ts'
+import { pieceValues, type PieceFacts } from './scoring/pieces.ts'
 
-interface Piece extends Place {
+export interface Piece extends Place {
+  /** Lines of the block, from (included) to (excluded). */
   readonly from: number
-  /** Without the numbers that tools put before them. */
+  readonly to: number
+  /** Those that say something, without white space at their ends and the numbers that tools put before them. */
   readonly lines: readonly string[]
   readonly tokens: number
+  /** Lines of all the block. */
+  readonly blockLines: number
   readonly age: number
+  readonly isKept: boolean
+  /** Indexes of its names in the survey. */
+  readonly names: readonly number[]
 }
 
 /** What stays of the parts from `start` to before `end`, in the order of their places. `shown` stays in any case. */
@@ -28,17 +38,53 @@ export function excerptsOf(
   shown: readonly string[],
 ): readonly Kept[] {
   if (tokens <= 0) return []
+  const { pieces, usage, calls } = piecesIn(context, { start, end })
+  const sight = new Sight(context, { start, end }, shown)
+  const { need, weights } = context.scored()
+  // What shows no file and names nothing is nothing that later work could go by.
+  const worthy = pieces.filter(({ block, names }) => names.length > 0 || usage.showsFile(block))
+  const likely = worthy.map((piece) => ({
+    piece,
+    chance: chanceOf(pieceValues(factsOf(piece, usage, need)), weights.piece),
+  }))
+  return keptOf(chosenFrom(likely, tokens, sight), calls)
+}
+
+/** What could stay of a span, with what is known of it. */
+export function piecesIn(
+  context: PlanContext,
+  { start, end }: { readonly start: number; readonly end: number },
+): {
+  readonly pieces: readonly Piece[]
+  readonly usage: Usage
+  readonly calls: ReadonlyMap<string, Place>
+} {
   const calls = callsIn(context, start, end)
   const usage = usageIn(
     context.parts,
     [...calls.values()].map(({ block }) => block),
   )
-  const sight = new Sight()
-  for (const part of context.parts.slice(end)) for (const block of part.blocks) sight.add(linesIn(block))
-  for (const text of shown) sight.add(text.split('\n'))
   const looked = context.parts.slice(newestFrom(context, start, end), end)
-  const pieces = looked.flatMap((part) => piecesOf(context, part, usage))
-  return keptOf(chosenFrom(pieces, tokens, usage, sight), calls)
+  return { pieces: looked.flatMap((part) => piecesOf(context, part, usage)), usage, calls }
+}
+
+/** A piece as the score sees it. */
+export function factsOf(piece: Piece, usage: Usage, need: Float64Array): PieceFacts {
+  const { block, part, age, isKept, lines, blockLines, tokens, names } = piece
+  let expected = 0
+  for (const name of names) expected += need[name]!
+  return {
+    age,
+    now: usage.now,
+    shows: usage.showsFile(block),
+    role: block.type === 'tool_use' ? 'call' : part.kind === 'answer' ? 'answer' : 'result',
+    isKept,
+    file: usage.fileOf(block),
+    lines,
+    blockLines,
+    tokens,
+    need: expected,
+  }
 }
 
 /** A span longer than any window is looked through from its end: what lies further back is the least likely to be needed. */
@@ -88,17 +134,58 @@ function keptIn(
   })
 }
 
-/** The lines that can be seen. */
+function namesIn(lines: readonly string[], met: Survey['met']): readonly number[] {
+  const names = new Set<number>()
+  for (const line of lines) for (const name of met.get(line) ?? []) names.add(name)
+  return [...names]
+}
+
+/** What can be seen beside a span, and what a piece of it adds to that. */
 class Sight {
   readonly #lines = new Set<string>()
+  readonly #need: Float64Array
+  /** Names that stand somewhere else: 1 each. */
+  readonly #known: Uint8Array
 
-  add(lines: readonly string[]): void {
+  constructor(
+    { parts, scored }: PlanContext,
+    { start, end }: { readonly start: number; readonly end: number },
+    shown: readonly string[],
+  ) {
+    const { need, survey } = scored()
+    this.#need = need
+    this.#known = new Uint8Array(need.length)
+    for (const part of parts.slice(end)) for (const block of part.blocks) this.#see(linesIn(block))
+    for (const text of shown) this.#see(text.split('\n'))
+    for (const [part, names] of survey.shown.entries())
+      if (part < start || part >= end) for (const name of names) this.#known[name] = 1
+  }
+
+  /** For each token: an edit that finds its text, and names that calls will use. */
+  worthOf({ piece, chance }: Likely): number {
+    const { fenceTokens, namesWeight } = defaults.excerpts
+    let unseen = 0
+    for (const line of piece.lines) if (!this.#lines.has(line)) unseen++
+    if (unseen === 0) return 0
+    let names = 0
+    for (const name of piece.names) if (this.#known[name] === 0) names += this.#need[name]!
+    return ((unseen / piece.lines.length) * chance + namesWeight * names) / (piece.tokens + fenceTokens)
+  }
+
+  take({ lines, names }: Piece): void {
+    for (const line of lines) this.#lines.add(line)
+    for (const name of names) this.#known[name] = 1
+  }
+
+  #see(lines: readonly string[]): void {
     for (const line of lines) this.#lines.add(line.trim())
   }
+}
 
-  hasLine(line: string): boolean {
-    return this.#lines.has(line)
-  }
+/** A piece with the chance that an edit quotes it before it is shown again. */
+interface Likely {
+  readonly piece: Piece
+  readonly chance: number
 }
 
 const numbered = /^ *\d+(?:→|\t|[:-](?=\D))/
@@ -110,19 +197,19 @@ function piecesOf(context: PlanContext, part: Part, usage: Usage): readonly Piec
   if (part.kind === 'input' || isRestored(part)) return []
   if (part.kind === 'edit')
     return keptIn(context, part).flatMap(({ place, lines }) =>
-      piecesIn(context, place, lines, defaults.excerpts.keptAge),
+      piecesInBlock(context, place, lines, defaults.excerpts.keptAge),
     )
   // What a stub left is not what the entry holds, and a made-up result holds nothing.
   if (part.by !== null || part.source[0] === -1) return []
   return part.blocks.flatMap((block, index) =>
     usage.isInstructions(block)
       ? []
-      : piecesIn(context, { part, block, source: part.source[index]! }, null, usage.age(part)),
+      : piecesInBlock(context, { part, block, source: part.source[index]! }, null, usage.age(part)),
   )
 }
 
-function piecesIn(
-  { factor, fold }: PlanContext,
+function piecesInBlock(
+  { factor, fold, scored }: PlanContext,
   place: Place,
   ranges: Kept['lines'] | null,
   age: number,
@@ -131,8 +218,9 @@ function piecesIn(
   if (isPinned(fold.edits.pins, place.part.from, place.source, Infinity)) return []
   const { pieceLines, pieceTokens } = defaults.excerpts
   const raw = blockWords(place.block).split('\n')
-  const bare = raw.map(bareOf)
+  const trimmed = raw.map((line) => bareOf(line).trim())
   const pieces: Piece[] = []
+  const { met } = scored().survey
   const cut = (from: number, to: number): void => {
     const tokens = factor * estimateText(raw.slice(from, to).join('\n'))
     const middle = (from + to) >>> 1
@@ -140,53 +228,52 @@ function piecesIn(
       cut(from, middle)
       cut(middle, to)
     } else if (tokens > 0 && tokens <= pieceTokens)
-      pieces.push({ ...place, from, lines: bare.slice(from, to), tokens, age })
+      pieces.push({
+        ...place,
+        from,
+        to,
+        lines: trimmed.slice(from, to).filter((line) => line !== ''),
+        tokens,
+        blockLines: raw.length,
+        age,
+        isKept: ranges !== null,
+        names: namesIn(raw.slice(from, to), met),
+      })
   }
   for (const [first, end] of ranges ?? [[0, raw.length] as const])
     for (let from = first; from < end; from += pieceLines) cut(from, Math.min(end, from + pieceLines))
   return pieces
 }
 
-/** What a piece adds to what is in sight, in tokens of a file at work. */
-function worthOf({ block, lines, age }: Piece, usage: Usage, sight: Sight): number {
-  const { newness, fading, otherWeight } = defaults.excerpts
-  const each =
-    (Math.log1p(usage.work(block)) + newness * Math.exp(-age / fading)) *
-    (usage.showsFile(block) ? 1 : otherWeight)
-  const unseen = lines.filter((line) => {
-    const trimmed = line.trim()
-    return trimmed !== '' && !sight.hasLine(trimmed)
-  })
-  return each * estimateText(unseen.join('\n'))
-}
-
 /** Greedy by worth for the size. What was taken makes others worth less, so each is weighed again when its turn comes. */
-function chosenFrom(pieces: readonly Piece[], tokens: number, usage: Usage, sight: Sight): readonly Piece[] {
+function chosenFrom(pieces: readonly Likely[], tokens: number, sight: Sight): readonly Piece[] {
   const { fenceTokens, leastWorth } = defaults.excerpts
-  const weigh = (piece: Piece): number => worthOf(piece, usage, sight) / (piece.tokens + fenceTokens)
   const queue = pieces
-    .map((piece) => ({ piece, worth: weigh(piece) }))
-    .sort((a, b) => a.worth - b.worth || a.piece.part.from - b.piece.part.from || b.piece.from - a.piece.from)
+    .map((likely) => ({ likely, worth: sight.worthOf(likely) }))
+    .sort((a, b) => a.worth - b.worth || byPlace(a.likely.piece, b.likely.piece))
   const chosen: Piece[] = []
   let left = tokens
   for (let next = queue.pop(); next !== undefined && next.worth > leastWorth; next = queue.pop()) {
-    const { piece } = next
-    const cost = piece.tokens + fenceTokens
+    const { likely } = next
+    const cost = likely.piece.tokens + fenceTokens
     if (cost > left) continue
-    const worth = weigh(piece)
+    const worth = sight.worthOf(likely)
     if (worth < (queue.at(-1)?.worth ?? 0)) {
-      insert(queue, { piece, worth })
+      insert(queue, { likely, worth })
       continue
     }
-    chosen.push(piece)
+    chosen.push(likely.piece)
     left -= cost
-    sight.add(piece.lines)
+    sight.take(likely.piece)
   }
   return chosen
 }
 
+/** Of equals the newer block, and in it the earlier lines, come first off the end. */
+const byPlace = (a: Piece, b: Piece): number => a.part.from - b.part.from || b.from - a.from
+
 interface Weighed {
-  readonly piece: Piece
+  readonly likely: Likely
   readonly worth: number
 }
 
@@ -213,9 +300,8 @@ function keptOf(pieces: readonly Piece[], calls: ReadonlyMap<string, Place>): re
   for (const piece of pieces.toSorted((a, b) => a.from - b.from)) {
     const lines = linesFor(piece)
     const last = lines.at(-1)
-    const to = piece.from + piece.lines.length
-    if (last?.[1] === piece.from) last[1] = to
-    else lines.push([piece.from, to])
+    if (last?.[1] === piece.from) last[1] = piece.to
+    else lines.push([piece.from, piece.to])
   }
   for (const { block } of pieces) {
     const call = block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined
@@ -225,73 +311,3 @@ function keptOf(pieces: readonly Piece[], calls: ReadonlyMap<string, Place>): re
   }
   return [...blocks.values()].sort((a, b) => a.at.seq - b.at.seq || a.at.block - b.at.block)
 }
-
-// Which files the calls worked on, lately more than long ago. What was worked on will be; nothing here knows the future.
-
-interface Usage {
-  /** How much calls have worked on the files that this block shows or names. */
-  work(block: ViewBlock): number
-  /** The block shows the text of a file: what an edit will have to quote. */
-  showsFile(block: ViewBlock): boolean
-  /** The block shows a file that comes with the instructions anyway. */
-  isInstructions(block: ViewBlock): boolean
-  /** Answers that came after a part. */
-  age(part: Part): number
-}
-
-interface Worked {
-  readonly files: readonly string[]
-  readonly shows: boolean
-  readonly changes: boolean
-}
-
-type Call = Extract<ViewBlock, { readonly type: 'tool_use'; readonly input: unknown }>
-
-/** `earlier` are calls that an earlier boundary kept: they say what their results show, and use nothing any more. */
-function usageIn(parts: readonly Part[], earlier: readonly ViewBlock[]): Usage {
-  const { fading, changeWeight } = defaults.excerpts
-  const files = new Map<string, number>()
-  const calls = new Map<string, Worked>()
-  const ages = new Map<Part, number>()
-  const learn = (call: Call) => {
-    const shape = callShape(call)
-    const own = {
-      files: shape.files.map(nearestOf),
-      shows: showsFile(shape),
-      changes: shape.deed === 'edited' || shape.deed === 'written',
-    }
-    calls.set(call.id, own)
-    return own
-  }
-  for (const call of earlier.filter(isCall)) learn(call)
-  let age = parts.filter((part) => part.kind === 'answer').length
-  for (const part of parts) {
-    if (part.kind === 'answer') age--
-    ages.set(part, age)
-    const weight = Math.exp(-age / fading)
-    for (const call of part.blocks.filter(isCall)) {
-      const own = learn(call)
-      const worked = weight * (own.changes ? changeWeight : 1)
-      for (const file of own.files) files.set(file, (files.get(file) ?? 0) + worked)
-    }
-  }
-  const callOf = (block: ViewBlock) => {
-    if (isCall(block)) return calls.get(block.id)
-    return block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined
-  }
-  return {
-    work: (block) => Math.max(0, ...(callOf(block)?.files ?? []).map((file) => files.get(file) ?? 0)),
-    showsFile: (block) => (isCall(block) ? callOf(block)?.changes : callOf(block)?.shows) === true,
-    isInstructions: (block) =>
-      callOf(block)?.files.some((file) => instructionFiles.has(file.slice(file.lastIndexOf('/') + 1))) ===
-      true,
-    age: (part) => ages.get(part) ?? 0,
-  }
-}
-
-const instructionFiles: ReadonlySet<string> = new Set(defaults.restoration.instructionFiles)
-
-const isCall = (block: ViewBlock): block is Call => block.type === 'tool_use' && 'input' in block
-
-/** Each with its nearest folder: commands name them in many ways. */
-const nearestOf = (path: string): string => path.split('/').slice(-2).join('/')

@@ -27,7 +27,22 @@ export function draftWithin(context: PlanContext, tokens: number, rest: Rest): D
     left = next > least && next < tooMuch ? next : (least + tooMuch) / 2
     if (attempt === tries - 2 && best === null) left = 0
   }
-  return best?.draft ?? wordsWithin(context, tokens, rest)
+  const found = best?.draft ?? wordsWithin(context, tokens, rest)
+  return found === null ? null : filled(context, found, tokens)
+}
+
+/** What leaps leave free goes to single lines, which come in any size. */
+function filled(context: PlanContext, found: Draft, tokens: number): Draft {
+  const { nearShare, fillShares } = defaults.dial.within
+  const room = tokens + context.factor * context.view.fixedEstimate
+  const free = room - withLedger(found)
+  if (free < nearShare * tokens) return found
+  const { shape } = found
+  for (const share of fillShares) {
+    const made = draft(context, { ...shape, detailTokens: shape.detailTokens + share * free })
+    if (made !== null && withLedger(made) <= room) return made
+  }
+  return found
 }
 
 /** Where the words alone are too much: as much of them as fits. */

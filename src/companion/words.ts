@@ -157,6 +157,7 @@ function surveyOf(
     now,
     recent: wordsIn([...newest, ...files].join('\n')),
     asked: wordsIn(words.at(-1)?.text ?? ''),
+    met: new Map(),
   }
 }
 

@@ -118,16 +118,17 @@ export const dialDefaults = {
     detailShare: 0.035,
     /** Share of what excerpts and lines may take by which the caps on the user's words are raised. */
     wordsShare: 0.5,
-    /** A compaction within a given room: what the user's words may take of it, how what they leave is shared, and the tries. */
+    /** A compaction within a given room: what the user's words may take of it, how what they leave is shared, the tries, and what single lines may take of what is then free. */
     within: {
       wordsShare: 0.92,
       tailShare: 0.12,
       excerptShare: 0,
-      detailShare: 0.7,
-      textShare: 0.14,
+      detailShare: 0.66,
+      textShare: 0.18,
       ledgerShare: 0.04,
       restShare: 0.6,
       nearShare: 0.03,
+      fillShares: [0.95, 0.7],
       tries: 5,
       shrink: 0.8,
       leastWords: 0.02,
@@ -150,7 +151,7 @@ export const dialDefaults = {
   },
   excerpts: {
     /** Lines that are chosen together: what an edit replaces mostly stands in one such piece. */
-    pieceLines: 40,
+    pieceLines: 20,
     /** What a piece may take. A line beyond it is no excerpt but a whole message that should have gone. */
     pieceTokens: 4000,
     /** Most that is looked through, from the newest back. */
@@ -159,10 +160,8 @@ export const dialDefaults = {
     fading: 40,
     /** What a call that changes a file counts, against one that reads it. */
     changeWeight: 3,
-    /** How new a piece is, against how much its file is worked on. */
-    newness: 0.5,
-    /** What words of results, calls and answers count, against what shows a file. */
-    otherWeight: 0.3,
+    /** What a name that will be used counts, against a text that will be edited. */
+    namesWeight: 0.05,
     /** Answers since a piece that an earlier boundary kept was new. */
     keptAge: 40,
     /** Lines of a call that stand before what is kept of its result. */
@@ -170,7 +169,7 @@ export const dialDefaults = {
     /** What the fences around a piece and its call take. */
     fenceTokens: 30,
     /** Worth less than this for each token, a piece is left out even where there is room. */
-    leastWorth: 0.02,
+    leastWorth: 0.000001,
   },
 } as const
 

@@ -62,6 +62,8 @@ export const labDefaults = {
     futureTurns: 200,
     leastTurns: 40,
     perSession: 6,
+    /** What the dial keeps at simulated boundaries: how many of them, turns until the next would come, and the least view. */
+    atDial: { perSession: 4, futureTurns: 120, leastTokens: 45_000 },
   },
   fitting: {
     /** Boundaries that are simulated in a session. */

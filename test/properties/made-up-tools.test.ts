@@ -38,6 +38,14 @@ const ways: Readonly<Record<string, (input: Input) => Input>> = {
   })(),
   'wrapped in an object': (input) => ({ call: { arguments: input } }),
   'wrapped in JSON': (input) => ({ payload: JSON.stringify(input) }),
+  'other fields, wrapped twice': (() => {
+    const rename = renamer('g')
+    return (input) => ({
+      body: JSON.stringify({
+        inner: Object.fromEntries(Object.entries(input).map(([key, value]) => [rename(key), value])),
+      }),
+    })
+  })(),
 }
 
 function disguised(recording: Recording, wrap: (input: Input) => Input): Recording {
@@ -64,11 +72,14 @@ function retention(recording: Recording, shown: Recording): readonly number[] {
     if ('why' in kept) throw new Error(kept.why)
     sum = addScores(sum, scoreOf(kept.text, kept.tokens, wantedAt(moment)))
   }
+  // Fewer would say nothing of points in a hundred.
+  expect(sum.details).toBeGreaterThan(leastDetails)
   return [sum.bare, sum.company, sum.useful].map((part) => (100 * part) / Math.max(1, sum.details))
 }
 
 const moments = 4
 const points = 3
+const leastDetails = 50
 
 describe('tools that nobody knows', () => {
   for (const [way, wrap] of Object.entries(ways))
@@ -76,7 +87,7 @@ describe('tools that nobody knows', () => {
       `[O38] made-up sessions, ${way}: as much is kept of what is needed later`,
       { timeout: 120_000 },
       () => {
-        const size = defaults.lab.sample.sessions[1]
+        const size = defaults.lab.sample.sessions[2]
         const recording = sampleSession(1, size)
         const whole = retention(recording, recording)
         for (const [index, share] of retention(recording, disguised(recording, wrap)).entries())

@@ -66,12 +66,14 @@ export interface Choice {
 /** A survey with what the weights make of it: the same for every span. */
 export interface Scored {
   readonly survey: Survey
+  readonly weights: ScoreWeights
   readonly need: Float64Array
   readonly help: (index: number) => number
 }
 
 export const scored = (survey: Survey, weights: ScoreWeights): Scored => ({
   survey,
+  weights,
   need: needOf(survey, weights),
   help: helpOf(survey, weights),
 })

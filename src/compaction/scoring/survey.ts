@@ -26,6 +26,8 @@ export interface Survey {
   readonly lines: readonly Line[]
   /** Indexes of the names that each part shows. */
   readonly shown: readonly ReadonlySet<number>[]
+  /** Indexes of the names in each line that was looked through. */
+  readonly met: ReadonlyMap<string, readonly number[]>
   /** Answers so far. */
   readonly now: number
   /** Words of the last answers, and of the newest input. */
@@ -117,6 +119,7 @@ class Reader {
       ),
       asked: wordsIn(this.#asked.slice(0, mostAsked)),
       shown: this.#shown,
+      met: this.#met,
     }
   }
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { call, recording, result, text } from '../../../test/lab/recordings.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { sampleSession } from '../sample/session.ts'
 import { wantedAt } from './details.ts'
 import { judgedBy, scoreOf } from './judge.ts'
 import { recordedMoments, simulatedMoments } from './moments.ts'
@@ -125,6 +127,20 @@ describe('what compactions keep', () => {
     }
     const none = keptWithin(fold, 20)
     expect('why' in none && none.why).toContain('tokens')
+  })
+
+  it('[O37] what whole messages leave free of it goes to single lines', () => {
+    const moments = simulatedMoments(sampleSession(1, defaults.lab.sample.sessions[2]), 3)
+    let cases = 0
+    for (const { before } of moments)
+      for (const within of [10_000, 14_000]) {
+        const kept = keptWithin(foldOf(before), within)
+        if ('why' in kept) throw new Error(kept.why)
+        expect(kept.tokens).toBeGreaterThan(0.9 * within)
+        expect(kept.tokens).toBeLessThanOrEqual(1.02 * within)
+        cases++
+      }
+    expect(cases).toBe(6)
   })
 })
 

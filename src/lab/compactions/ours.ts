@@ -1,9 +1,13 @@
 // Our own compaction of what came before a moment, as text, within a room.
 import { plan, type PlanOptions } from '../../compaction/ladder.ts'
+import { newestOf } from '../../compaction/kept-messages.ts'
+import { planContextOf, type PlanContext } from '../../compaction/plan-context.ts'
+import { pointOf } from '../../projection/dial.ts'
 import { Fold } from '../../projection/fold.ts'
 import { blockWords } from '../../projection/folding/render.ts'
 import { roomOf } from '../../projection/budget.ts'
 import { defaults } from '../../settings/defaults.ts'
+import type { Edit } from '../../transcript/fact.ts'
 import { seq, uuid, type Ids } from '../../transcript/ids.ts'
 import { toEntries } from '../entries.ts'
 import type { Recording } from '../recording.ts'
@@ -21,18 +25,44 @@ export function foldOf(before: Recording): Fold {
   return fold
 }
 
+/** A window that holds it twice. */
+export function roomFor(fold: Fold): ReturnType<typeof roomOf> {
+  const { fixedEstimate } = fold.view()
+  const window = Math.max(defaults.counting.unknownWindowTokens, 2 * fold.view().tokens)
+  return roomOf({ window, maxOutput: 0, fixed: fixedEstimate })
+}
+
+/** What a compaction of it would be planned from; null where nothing has room. */
+export function contextOf(fold: Fold): PlanContext | null {
+  const room = roomFor(fold)
+  return room.ok ? planContextOf(fold, room.room, {}) : null
+}
+
+/** Where the newest messages begin that stay as they are at the default dial. */
+export function newestIn(context: PlanContext): { readonly end: number } {
+  const { tailTokens } = pointOf()
+  return { end: newestOf(context, tailTokens, tailTokens).start }
+}
+
 /** What stands beside the fixed part after a compaction; the refusal where there is none. */
 export function keptWithin(
   fold: Fold,
   within: number,
   options: Partial<PlanOptions> = {},
 ): Kept | { readonly why: string } {
-  const { fixedEstimate } = fold.view()
-  const window = Math.max(defaults.counting.unknownWindowTokens, 2 * fold.view().tokens)
-  const room = roomOf({ window, maxOutput: 0, fixed: fixedEstimate })
+  const room = roomFor(fold)
   if (!room.ok) return { why: room.why }
   const made = plan(fold, room.room, { trigger: 'auto', ...options, within })
   if (!made.ok) return { why: made.message }
+  const parts = [...withEdits(fold, made.plan.edits).parts()]
+  return {
+    text: parts.flatMap(({ blocks }) => blocks.map(blockWords)).join('\n\n'),
+    tokens: parts.reduce((sum, { estimate }) => sum + estimate, 0),
+  }
+}
+
+/** The session as these edits leave it. */
+export function withEdits(fold: Fold, edits: readonly Edit[]): Fold {
   const after = fold.copy()
   after.push({
     v: 1,
@@ -40,20 +70,9 @@ export function keptWithin(
     uuid: uuid('00000000-0000-7000-8000-ffffffffffff'),
     parent: null,
     at: 0,
-    fact: {
-      type: 'view-edit',
-      layer: 'lab',
-      asked: 'automatic',
-      edits: made.plan.edits,
-      why: '',
-      tokensFreed: 0,
-    },
+    fact: { type: 'view-edit', layer: 'lab', asked: 'automatic', edits, why: '', tokensFreed: 0 },
   })
-  const parts = [...after.parts()]
-  return {
-    text: parts.flatMap(({ blocks }) => blocks.map(blockWords)).join('\n\n'),
-    tokens: parts.reduce((sum, { estimate }) => sum + estimate, 0),
-  }
+  return after
 }
 
 function countedIds(): Ids {

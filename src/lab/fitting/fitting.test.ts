@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { lineFeatures } from '../../compaction/scoring/lines.ts'
 import { nameFeatures } from '../../compaction/scoring/names.ts'
+import { pieceFeatures } from '../../compaction/scoring/pieces.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { sampleSession } from '../sample/session.ts'
 import { fitLogistic } from './logistic.ts'
@@ -28,11 +29,12 @@ describe('fitting', () => {
     expect(fitLogistic(rows, 0.1, 30)).toEqual(found)
   })
 
-  it('[J34] makes rows of names and lines at simulated boundaries, some of them needed later', () => {
-    const { name, line } = rowsOf(sampleSession(1, defaults.lab.sample.sessions[1]))
+  it('[J34] makes rows of names, lines and pieces at simulated boundaries, some of them needed later', () => {
+    const { name, line, piece } = rowsOf(sampleSession(1, defaults.lab.sample.sessions[2]))
     for (const [rows, width] of [
       [name, nameFeatures.length],
       [line, lineFeatures.length],
+      [piece, pieceFeatures.length],
     ] as const) {
       expect(rows.length % (width + 2)).toBe(0)
       const labels = rows.filter((_, at) => at % (width + 2) === width)

@@ -1,30 +1,74 @@
 // What is learned from: at simulated boundaries every name seen so far with whether a later call used it before it was
 // seen again, and for those that were used, the lines that held them with whether they say what the use is about. The
 // features are those of the compaction itself; the future is looked at here alone.
+import { factsOf, piecesIn, type Piece } from '../../compaction/excerpts.ts'
 import { namesIn } from '../../compaction/phrases.ts'
 import { lineValuesIn, nameValuesIn } from '../../compaction/scoring/choice.ts'
 import { wordsIn } from '../../compaction/scoring/lines.ts'
+import { pieceValues } from '../../compaction/scoring/pieces.ts'
 import { surveyOf, type Survey } from '../../compaction/scoring/survey.ts'
+import { blockWords } from '../../projection/folding/render.ts'
+import type { ViewBlock } from '../../projection/view.ts'
+import type { PlanContext } from '../../compaction/plan-context.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { wordsAround } from '../measuring/atoms.ts'
 import { simulatedMoments } from '../compactions/moments.ts'
-import { foldOf } from '../compactions/ours.ts'
-import { leaves, linesOf, textOf } from '../measuring/texts.ts'
+import { quotesIn } from '../compactions/at-dial.ts'
+import { contextOf, foldOf, newestIn } from '../compactions/ours.ts'
+import { leaves, linesOf, textOf, withoutLineNumbers } from '../measuring/texts.ts'
 import type { RecordedTurn, Recording } from '../recording.ts'
 
 /** Numbers of rows of one session, ready for `fitLogistic`. */
 export interface SessionRows {
   readonly name: number[]
   readonly line: number[]
+  readonly piece: number[]
 }
 
 export function rowsOf(recording: Recording): SessionRows {
-  const rows: SessionRows = { name: [], line: [] }
+  const rows: SessionRows = { name: [], line: [], piece: [] }
   for (const { before, after } of simulatedMoments(recording, defaults.lab.fitting.perSession)) {
     const fold = foldOf(before)
     addRows(surveyOf({ fold, parts: [...fold.parts()] }), usesIn(after), rows)
+    const context = contextOf(fold)
+    if (context === null) continue
+    addPieces(
+      context,
+      quotesIn(after).map(({ text }) => text),
+      rows,
+    )
   }
   return rows
+}
+
+/** All pieces of what stands before the newest messages, with whether one of the texts stands in them. */
+function addPieces(context: PlanContext, quotes: readonly string[], rows: SessionRows): void {
+  const { end } = newestIn(context)
+  const { pieces, usage } = piecesIn(context, { start: 0, end })
+  const { need } = context.scored()
+  const blocks = new Map<ViewBlock, Piece[]>()
+  for (const piece of pieces) {
+    const own = blocks.get(piece.block)
+    if (own === undefined) blocks.set(piece.block, [piece])
+    else own.push(piece)
+  }
+  const quoted = new Set<Piece>()
+  for (const [block, own] of blocks) {
+    const text = withoutLineNumbers(blockWords(block))
+    for (const quote of quotes) {
+      const at = text.indexOf(quote)
+      if (at < 0) continue
+      const first = text.slice(0, at).split('\n').length - 1
+      const last = first + quote.split('\n').length - 1
+      for (const piece of own) if (piece.from <= last && piece.to > first) quoted.add(piece)
+    }
+  }
+  const { oneIn } = defaults.lab.fitting
+  for (const [index, piece] of pieces.entries()) {
+    const isQuoted = quoted.has(piece)
+    if (!isQuoted && index % oneIn !== 0) continue
+    rows.piece.push(...pieceValues(factsOf(piece, usage, need)), isQuoted ? 1 : 0, isQuoted ? 1 : oneIn)
+  }
 }
 
 type Uses = ReadonlyMap<string, string>

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest'
+import { pointOf } from '../../projection/dial.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { sampleSession } from '../sample/session.ts'
+import { atDial, quotesIn } from './at-dial.ts'
+import { call, recording, result, text } from '../../../test/lab/recordings.ts'
+
+it('[J35] counts what edits quote and calls use, and an answer that lacks something once', () => {
+  const session = sampleSession(1, defaults.lab.sample.sessions[2])
+  const kept = atDial(session)
+  expect(kept.boundaries).toBeGreaterThan(1)
+  expect(kept.edits).toBeGreaterThan(5)
+  expect(kept.details).toBeGreaterThan(40)
+  const none = { tailTokens: 0, excerptTokens: 0, detailTokens: 0, textTokens: 0 }
+  const bare = atDial(session, { thrift: { ...pointOf(), ...none } })
+  const most = { tailTokens: 30_000, excerptTokens: 30_000, detailTokens: 5000, textTokens: 3000 }
+  const much = atDial(session, { thrift: { ...pointOf(), ...most } })
+  for (const measure of ['ready', 'company', 'tokens'] as const) {
+    expect(kept[measure]).toBeGreaterThan(bare[measure])
+    expect(much[measure]).toBeGreaterThanOrEqual(kept[measure])
+  }
+  expect(bare.rounds).toBeGreaterThan(kept.rounds)
+  expect(bare.rounds).toBeLessThanOrEqual(bare.answers)
+})
+
+it('[J35] a text that was shown since then, or written by an earlier call, is no matter of the boundary', () => {
+  const old = 'the first line that is replaced\nand the second one'
+  const { turns } = recording(
+    [
+      [
+        'assistant',
+        [call('1', 'Edit', { path: 'a.ts', old_string: old, new_string: 'new words\nin two lines' })],
+      ],
+      ['user', [result('1', 'done')]],
+      [
+        'assistant',
+        [call('2', 'Edit', { path: 'a.ts', old_string: 'new words\nin two lines', new_string: old })],
+      ],
+      ['user', [text('go on')]],
+    ],
+    { client: 'claude-code 1' },
+  )
+  expect(quotesIn(turns)).toEqual([{ text: old, turn: 0 }])
+})
