@@ -33,7 +33,7 @@ export function roomFor(fold: Fold): ReturnType<typeof roomOf> {
 }
 
 /** What a compaction of it would be planned from; null where nothing has room. */
-export function contextOf(fold: Fold): PlanContext | null {
+export function plannedFrom(fold: Fold): PlanContext | null {
   const room = roomFor(fold)
   return room.ok ? planContextOf(fold, room.room, {}) : null
 }

@@ -14,7 +14,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { wordsAround } from '../measuring/atoms.ts'
 import { simulatedMoments } from '../compactions/moments.ts'
 import { quotesIn } from '../compactions/at-dial.ts'
-import { contextOf, foldOf, newestIn } from '../compactions/ours.ts'
+import { plannedFrom, foldOf, newestIn } from '../compactions/ours.ts'
 import { leaves, linesOf, textOf, withoutLineNumbers } from '../measuring/texts.ts'
 import type { RecordedTurn, Recording } from '../recording.ts'
 
@@ -30,7 +30,7 @@ export function rowsOf(recording: Recording): SessionRows {
   for (const { before, after } of simulatedMoments(recording, defaults.lab.fitting.perSession)) {
     const fold = foldOf(before)
     addRows(surveyOf({ fold, parts: [...fold.parts()] }), usesIn(after), rows)
-    const context = contextOf(fold)
+    const context = plannedFrom(fold)
     if (context === null) continue
     addPieces(
       context,
