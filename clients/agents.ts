@@ -114,7 +114,7 @@ export const pi: Client = {
   label: 'pi 0.87.1',
   packages: ['@earendil-works/pi-coding-agent@0.87.1', NODE_22],
   program: 'pi',
-  path: /^\/v1\/chat\/completions$/u,
+  path: /^\/v1\/(?:chat\/completions|messages)$/u,
   prepare: ({ home, url, window, model: wanted, isFurther }, prompt) => {
     const folder = join(home, '.pi', 'agent')
     mkdirSync(folder, { recursive: true })

@@ -70,7 +70,7 @@ function isApplicable(boundary: Boundary | undefined, { messages, elements }: Fo
 
 /** The text in place of the messages it replaces, and reasoning that was made under them left out. */
 function boundarySplices(request: ForeignRequest, links: readonly string[], boundary: Boundary): Splice[] {
-  const { elements, bytes, units } = request
+  const { elements } = request
   const [first, next] = [elements[boundary.from]!, elements[boundary.to]!]
   const text = `${userMessage(request.wire, boundary.text)},`
   const place = wordsBefore(request, boundary.from)
@@ -82,19 +82,26 @@ function boundarySplices(request: ForeignRequest, links: readonly string[], boun
           { start, end: start, text },
           { start: first.start, end: next.start, text: '' },
         ]
-  const without = new Set(boundary.without)
+  return [...splices, ...splicesWithout(request, new Set(boundary.without), links)]
+}
+
+/** The blocks whose links are named left out; a message that had nothing else says so. */
+export function splicesWithout(
+  { bytes, units }: ForeignRequest,
+  without: ReadonlySet<string>,
+  links: readonly string[],
+): readonly Splice[] {
   const touched = new Set(units.flatMap(({ message }, at) => (without.has(links[at]!) ? [message] : [])))
-  for (const message of touched) {
+  return [...touched].map((message) => {
     const whole = units.flatMap((unit, at) => (unit.message === message ? [{ unit, link: links[at]! }] : []))
     const left = whole.filter(({ link }) => !without.has(link))
     const slices = left.map(({ unit }) => textAt(bytes, unit) ?? '')
-    splices.push({
+    return {
       start: whole[0]!.unit.start,
       end: whole.at(-1)!.unit.end,
       text: slices.length === 0 ? emptied : slices.join(','),
-    })
-  }
-  return splices
+    }
+  })
 }
 const emptied = JSON.stringify({ type: 'text', text: '[only reasoning stood here]' })
 

@@ -219,7 +219,8 @@ const forForeign = (text: string, wayBack: string): string =>
 const wholeOf = ({ bytes }: ForeignRequest, units: readonly Unit[]): string =>
   units.map(({ role, start, end }) => `${role} ${textAt(bytes, { start, end }) ?? ''}`).join('\n')
 
-function isReasoningUnit({ bytes, wire }: ForeignRequest, unit: Unit): boolean {
+/** Reasoning that its API may bind to what stood before it. */
+export function isReasoningUnit({ bytes, wire }: ForeignRequest, unit: Unit): boolean {
   if (wire !== 'anthropic' || !isAnswer(unit.role)) return false
   const value = valueAt(bytes, unit) as { readonly type?: unknown } | undefined
   return value?.type === 'thinking' || value?.type === 'redacted_thinking'

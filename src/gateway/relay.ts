@@ -18,6 +18,7 @@ import type { ForeignRequest } from '../fit/layouts.ts'
 import { untouched } from './plan.ts'
 import type { Level, Plan } from './plan-types.ts'
 import type { Answered, Recorder } from './recorder.ts'
+import { withoutReasoning } from './reasoning.ts'
 import type { Recent } from './recent.ts'
 import type { Route } from './routes.ts'
 import type { Savings } from './savings.ts'
@@ -61,6 +62,8 @@ export interface Sent {
   readonly request: ForeignRequest
   /** The request again, smaller; null where the level does not compact. */
   readonly afterOverflow: (() => Promise<Plan | null>) | null
+  /** Reasoning that is refused may be left out: not at a level that changes nothing, nor for a client that does so itself. */
+  readonly mayLeaveReasoning: boolean
 }
 
 /** Forwards a body and relays the answer. An edited request that is refused is sent once more as the client made it. */
@@ -132,11 +135,12 @@ async function secondTry(
   const { statusCode: status = 0 } = answer
   const late = await lateRefusal(context, answer, sent)
   const isRefused = late !== null || (status >= 400 && status < 500)
-  if (!isRefused || (sent.plan.edited === 0 && sent.afterOverflow === null))
-    return { ...plainly(answer), sent }
+  const mayHelp = sent.plan.edited > 0 || sent.afterOverflow !== null || sent.mayLeaveReasoning
+  if (!isRefused || !mayHelp) return { ...plainly(answer), sent }
   const early = late?.bytes ?? (await allOf(answer))
   const refused: Outcome = { answer, early, sent, why: null }
-  if (isOverflow(context, sent.request.wire, late?.refusal ?? refusalIn(answer, early))) {
+  const code = codeOf(context, sent.request.wire, late?.refusal ?? refusalIn(answer, early))
+  if (code === 'overflow') {
     const plan = (await sent.afterOverflow?.()) ?? null
     if (plan === null) return refused
     const again = await send(plan.body).catch(() => null)
@@ -144,6 +148,15 @@ async function secondTry(
       return { ...plainly(again), sent: { ...sent, plan } }
     again?.resume()
     return refused
+  }
+  if (code === 'reasoning-invalid' && sent.mayLeaveReasoning) {
+    const body = withoutReasoning(sent.request.wire, sent.plan.body)
+    const again = body === null ? null : await send(body).catch(() => null)
+    if (body !== null && again?.statusCode === 200) {
+      const plan = { ...sent.plan, body, edited: sent.plan.edited + 1 }
+      return { ...plainly(again), sent: { ...sent, plan } }
+    }
+    again?.resume()
   }
   if (status !== 400 || sent.plan.edited === 0) return refused
   const again = await send(sent.request.bytes).catch(() => null)
@@ -188,8 +201,9 @@ function refusalIn({ statusCode, headers }: IncomingMessage, body: Buffer): Serv
   }
 }
 
-const isOverflow = ({ options }: RelayContext, wire: WireName, refusal: ServerRefusal | null): boolean =>
-  refusal !== null && wireOf(wire).failureOf(refusal, options.clock.now()).failure.code === 'overflow'
+/** What a refusal means; null where there is none. */
+const codeOf = ({ options }: RelayContext, wire: WireName, refusal: ServerRefusal | null): string | null =>
+  refusal === null ? null : wireOf(wire).failureOf(refusal, options.clock.now()).failure.code
 
 function noteOf(level: Level, plan: Plan | null): string {
   if (plan === null || plan.edited === 0) return `${level}; blocks=0`

@@ -257,18 +257,22 @@ async function sendPlan(
   { plan, hide, afterOverflow }: Planned,
 ): Promise<void> {
   const { place } = plan
+  const client = clientOf(headerOf(exchange.incoming))
   if (exchange.route.kind === 'answer' && place !== null)
     context.options.recorder?.sent({
       session: place.session,
       request,
-      client: clientOf(headerOf(exchange.incoming)),
+      client,
       from: place.from,
       restarts: place.match === 'restart',
       hash: place.chain.links.at(-1) ?? place.chain.head,
       edits: plan.shown,
       hide,
     })
-  await relay(context, exchange, { plan, request, afterOverflow }, plan.body, plan.unchanged)
+  // Claude Code leaves out itself what is refused, once for all that follows.
+  const mayLeaveReasoning = context.options.level !== 'watch' && client !== 'claude-code'
+  const sent = { plan, request, afterOverflow, mayLeaveReasoning }
+  await relay(context, exchange, sent, plan.body, plan.unchanged)
 }
 
 function sendStatus(

@@ -354,6 +354,35 @@ describe('by content alone', () => {
     },
   )
 
+  it('[GW35] bytes of the client behind bytes of ours on a model that binds its reasoning: the conversation goes on without it', async () => {
+    const simulator = createSimulator({ answerer: worker(6, true) })
+    running.push(simulator)
+    const upstreamUrl = (await simulator.start()).url
+    const first = await world.gateway(upstreamUrl)
+    // What was remembered is lost in the middle: another gateway with an empty folder goes on.
+    const other = newWorld()
+    running.push({ stop: () => other.end() })
+    const second = await other.gateway(upstreamUrl)
+    const hop = await upstream(({ body, incoming, number }, response) => {
+      const url = number <= 4 ? first.url : second.url
+      const headers = { 'anthropic-version': '2023-06-01' }
+      void send(`${url}${incoming.url ?? ''}`, body, headers).then((reply) =>
+        answers(response, reply.body, reply.status),
+      )
+    })
+    await runAgent(hop.url, { model: 'claude-opus-5-5', steps: 6, resultChars: 24_000 })
+    const refused = simulator.log.requests.filter(({ error }) => error !== null)
+    expect(refused.length).toBeGreaterThan(0)
+    for (const { error } of refused) expect(error!.message).toContain('bound to a different conversation')
+    expect(JSON.stringify(simulator.log.requests.at(-1)!.body)).not.toContain('"thinking","thinking"')
+    // At watch the refusal is the client's to hear.
+    const watching = await world.gateway(upstreamUrl, { level: 'watch' })
+    const reply = await send(`${watching.url}/v1/messages`, hop.got.at(-1)!.body, {
+      'anthropic-version': '2023-06-01',
+    })
+    expect(reply.status).toBe(400)
+  })
+
   it('[GW18] G4: gone on with after two hours: compacted at that moment and not before, first and last words in sight, within its target', async () => {
     const clock = createManualClock(Date.now())
     const steps = 10
