@@ -2,15 +2,9 @@
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents'
 import { agentsFit } from 'palimpsest/fit'
 import { z } from 'zod'
+import { onFit, page, seen, whatWasSeen } from './log.ts'
 
 setTracingDisabled(true)
-const page = (number: number) =>
-  Array.from(
-    { length: 400 },
-    (_, line) => `page ${number} line ${line}: request ${number * 400 + line} took ${line % 97} ms`,
-  ).join('\n')
-
-const seen = { calls: 0, shortened: 0, compactions: 0 }
 const runner = new Runner({
   modelProvider: new OpenAIProvider({
     apiKey: process.env['OPENAI_API_KEY'] ?? '',
@@ -20,12 +14,7 @@ const runner = new Runner({
   callModelInputFilter: agentsFit({
     model: 'gpt-5.6-sol',
     window: 40_000, // small, so that something happens in a short example; leave it out for the model's own
-    onFit: (told) => {
-      if ('ok' in told) throw new Error(told.message)
-      seen.calls += 1
-      seen.shortened += told.edits.filter(({ isNew }) => isNew).length
-      seen.compactions += told.boundary?.isNew === true ? 1 : 0
-    },
+    onFit,
   }),
 })
 const agent = new Agent({
@@ -42,11 +31,9 @@ const agent = new Agent({
   ],
 })
 const result = await runner.run(agent, 'Find the slow requests in all pages.', { maxTurns: 100 })
-const cached = result.rawResponses.reduce(
+seen.cached = result.rawResponses.reduce(
   (sum, { usage }) =>
     sum + (usage.inputTokensDetails?.reduce((all, details) => all + (details['cached_tokens'] ?? 0), 0) ?? 0),
   0,
 )
-console.log(
-  `${seen.calls} calls, ${result.history.length} items: ${seen.shortened} results shortened, ${seen.compactions} compactions, ${cached} tokens from the cache`,
-)
+console.log(`${seen.calls} calls, ${result.history.length} items: ${whatWasSeen()}`)

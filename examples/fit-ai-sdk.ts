@@ -3,26 +3,16 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, isStepCount, tool } from 'ai'
 import { aiSdkFit } from 'palimpsest/fit'
 import { z } from 'zod'
+import { onFit, page, seen, whatWasSeen } from './log.ts'
 
 const openai = createOpenAI({
   apiKey: process.env['OPENAI_API_KEY'] ?? '',
   baseURL: process.env['OPENAI_BASE_URL'] ?? '',
 })
-const page = (number: number) =>
-  Array.from(
-    { length: 400 },
-    (_, line) => `page ${number} line ${line}: request ${number * 400 + line} took ${line % 97} ms`,
-  ).join('\n')
-
-const seen = { shortened: 0, compactions: 0 }
 const { prepareStep } = aiSdkFit({
   model: 'gpt-5.5',
   window: 40_000, // small, so that something happens in a short example; leave it out for the model's own
-  onFit: (told) => {
-    if ('ok' in told) throw new Error(told.message)
-    seen.shortened += told.edits.filter(({ isNew }) => isNew).length
-    seen.compactions += told.boundary?.isNew === true ? 1 : 0
-  },
+  onFit,
 })
 const { steps, text } = await generateText({
   model: openai.chat('gpt-5.5'),
@@ -37,8 +27,6 @@ const { steps, text } = await generateText({
   stopWhen: isStepCount(100),
   prepareStep,
 })
-const cached = steps.reduce((sum, { usage }) => sum + (usage.inputTokenDetails.cacheReadTokens ?? 0), 0)
+seen.cached = steps.reduce((sum, { usage }) => sum + (usage.inputTokenDetails.cacheReadTokens ?? 0), 0)
 console.log(text)
-console.log(
-  `${steps.length} steps: ${seen.shortened} results shortened, ${seen.compactions} compactions, ${cached} tokens from the cache`,
-)
+console.log(`${steps.length} steps: ${whatWasSeen()}`)

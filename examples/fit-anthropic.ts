@@ -1,6 +1,7 @@
 // Your own loop on the Anthropic SDK: `fit` keeps what is sent within the window and on the cache. The list stays whole.
 import Anthropic from '@anthropic-ai/sdk'
 import { fit, usageIn, type FitOutcome, type FitState, type Usage } from 'palimpsest/fit'
+import { onFit, page, seen, whatWasSeen } from './log.ts'
 
 const client = new Anthropic({
   apiKey: process.env['ANTHROPIC_API_KEY'],
@@ -10,17 +11,10 @@ const model = 'claude-sonnet-5'
 const tools: Anthropic.Tool[] = [
   { name: 'read', description: 'Reads a page of the log.', input_schema: { type: 'object' } },
 ]
-const page = (number: number) =>
-  Array.from(
-    { length: 400 },
-    (_, line) => `page ${number} line ${line}: request ${number * 400 + line} took ${line % 97} ms`,
-  ).join('\n')
-
 const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Find the slow requests in all pages.' }]
 const originals = new Map<string, string>() // what was cut, for a tool of your own
 let state: FitState | null = null // plain JSON: store it with the conversation
 let usage: Usage | null = null
-const seen = { requests: 0, shortened: 0, compactions: 0, cached: 0 }
 
 for (;;) {
   // A small window, so that something happens in a short example; leave it out for the model's own.
@@ -44,9 +38,7 @@ for (;;) {
     cache_control: { type: 'ephemeral' },
   })
   usage = usageIn('anthropic', answer.usage)
-  seen.requests += 1
-  seen.shortened += fitted.report.edits.filter(({ isNew }) => isNew).length
-  seen.compactions += fitted.report.boundary?.isNew === true ? 1 : 0
+  onFit(fitted.report)
   seen.cached += usage?.cacheRead ?? 0
   messages.push({ role: 'assistant', content: answer.content })
   const results = answer.content.flatMap((block): Anthropic.ToolResultBlockParam[] =>
@@ -63,6 +55,4 @@ for (;;) {
   if (results.length === 0) break
   messages.push({ role: 'user', content: results })
 }
-console.log(
-  `${seen.requests} requests of ${messages.length} messages: ${seen.shortened} results shortened, ${seen.compactions} compactions, ${seen.cached} tokens from the cache`,
-)
+console.log(`${seen.calls} requests of ${messages.length} messages: ${whatWasSeen()}`)

@@ -3,14 +3,8 @@ import { ChatAnthropic } from '@langchain/anthropic'
 import { createAgent, HumanMessage, tool, ToolMessage } from 'langchain'
 import { langChainFit } from 'palimpsest/fit'
 import { z } from 'zod'
+import { onFit, page, seen, whatWasSeen } from './log.ts'
 
-const page = (number: number) =>
-  Array.from(
-    { length: 400 },
-    (_, line) => `page ${number} line ${line}: request ${number * 400 + line} took ${line % 97} ms`,
-  ).join('\n')
-
-const seen = { calls: 0, shortened: 0, compactions: 0 }
 const agent = createAgent({
   model: new ChatAnthropic({
     model: 'claude-sonnet-5',
@@ -32,12 +26,7 @@ const agent = createAgent({
       HumanMessage,
       ToolMessage,
       window: 40_000, // small, so that something happens in a short example; leave it out for the model's own
-      onFit: (told) => {
-        if ('ok' in told) throw new Error(told.message)
-        seen.calls += 1
-        seen.shortened += told.edits.filter(({ isNew }) => isNew).length
-        seen.compactions += told.boundary?.isNew === true ? 1 : 0
-      },
+      onFit,
     }),
   ],
 })
@@ -45,13 +34,11 @@ const { messages } = await agent.invoke(
   { messages: [new HumanMessage('Find the slow requests in all pages.')] },
   { recursionLimit: 500 },
 )
-const cached = messages.reduce(
+seen.cached = messages.reduce(
   (sum, message) =>
     sum +
     ((message as { usage_metadata?: { input_token_details?: { cache_read?: number } } }).usage_metadata
       ?.input_token_details?.cache_read ?? 0),
   0,
 )
-console.log(
-  `${seen.calls} calls of ${messages.length} messages: ${seen.shortened} results shortened, ${seen.compactions} compactions, ${cached} tokens from the cache`,
-)
+console.log(`${seen.calls} calls of ${messages.length} messages: ${whatWasSeen()}`)

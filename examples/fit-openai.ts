@@ -1,6 +1,7 @@
 // Your own loop on the OpenAI SDK (Responses): `fit` keeps what is sent within the window and on the cache.
 import OpenAI from 'openai'
 import { fit, usageIn, type FitOutcome, type FitState, type Usage } from 'palimpsest/fit'
+import { onFit, page, seen, whatWasSeen } from './log.ts'
 
 const client = new OpenAI({ apiKey: process.env['OPENAI_API_KEY'], baseURL: process.env['OPENAI_BASE_URL'] })
 const model = 'gpt-5.6-sol'
@@ -13,12 +14,6 @@ const tools: OpenAI.Responses.Tool[] = [
     strict: false,
   },
 ]
-const page = (number: number) =>
-  Array.from(
-    { length: 400 },
-    (_, line) => `page ${number} line ${line}: request ${number * 400 + line} took ${line % 97} ms`,
-  ).join('\n')
-
 const input: OpenAI.Responses.ResponseInputItem[] = [
   {
     type: 'message',
@@ -28,7 +23,6 @@ const input: OpenAI.Responses.ResponseInputItem[] = [
 ]
 let state: FitState | null = null
 let usage: Usage | null = null
-const seen = { requests: 0, shortened: 0, compactions: 0, cached: 0 }
 
 for (;;) {
   const fitted: FitOutcome<OpenAI.Responses.ResponseInputItem> = fit(input, {
@@ -51,9 +45,7 @@ for (;;) {
     include: ['reasoning.encrypted_content'],
   })
   usage = usageIn('openai-responses', answer.usage)
-  seen.requests += 1
-  seen.shortened += fitted.report.edits.filter(({ isNew }) => isNew).length
-  seen.compactions += fitted.report.boundary?.isNew === true ? 1 : 0
+  onFit(fitted.report)
   seen.cached += usage?.cacheRead ?? 0
   const calls = answer.output.filter((item) => item.type === 'function_call')
   input.push(...(answer.output as OpenAI.Responses.ResponseInputItem[]))
@@ -65,6 +57,4 @@ for (;;) {
       output: page((JSON.parse(call.arguments) as { page: number }).page),
     })
 }
-console.log(
-  `${seen.requests} requests of ${input.length} items: ${seen.shortened} results shortened, ${seen.compactions} compactions, ${seen.cached} tokens from the cache`,
-)
+console.log(`${seen.calls} requests of ${input.length} items: ${whatWasSeen()}`)

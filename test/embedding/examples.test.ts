@@ -8,7 +8,7 @@ const folder = join(import.meta.dirname, '..', '..', 'examples')
 
 describe('examples', () => {
   it('[EM5] every one is run, and its page names it', () => {
-    const files = readdirSync(folder).filter((name) => !['README.md', 'run.ts'].includes(name))
+    const files = readdirSync(folder).filter((name) => !['README.md', 'run.ts', 'log.ts'].includes(name))
     expect(files.sort()).toEqual(Object.keys(examples).sort())
     const page = readFileSync(join(folder, 'README.md'), 'utf8')
     expect(files.filter((name) => !page.includes(`(${name})`))).toEqual([])
