@@ -1,6 +1,7 @@
 // Whether all meters say the same of the same session: every recorded session is played through the engine, and what the simulator
 // charged is held against `pal inspect`, `pal cost`, `pal context` and `pal usage`, to the token.
 import { spawn } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +13,10 @@ import { corpusFiles, corpusOr } from '../test/shared-data.ts'
 const corpus = corpusOr(undefined)
 const limit = Number(/^--count=(\d+)$/u.exec(process.argv.at(-1) ?? '')?.[1] ?? corpusFiles.length)
 const window = 120_000
+const smallestFirst = corpusFiles
+  .map((name) => ({ name, bytes: statSync(join(corpus, name)).size }))
+  .sort((a, b) => a.bytes - b.bytes)
+  .map(({ name }) => name)
 const cache = join(process.cwd(), 'node_modules', '.cache')
 await mkdir(cache, { recursive: true })
 // The command beside the packages; homes outside of any project.
@@ -62,7 +67,7 @@ async function metersIn(home: string): Promise<Meters> {
 const sums = { sessions: 0, agreed: 0, requests: 0, tokens: 0 }
 try {
   await bundle(join(place, 'pal'))
-  for (const [at, name] of corpusFiles.slice(0, limit).entries()) {
+  for (const [at, name] of smallestFirst.slice(0, limit).entries()) {
     const home = join(homes, `home-${at}`)
     const source = { kind: 'file' as const, path: join(corpus, name) }
     const { requests, tokens, differences } = await agreement(source, window, await metersIn(home))

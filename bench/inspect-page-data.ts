@@ -150,7 +150,6 @@ export class MadeSession {
       firstMs: all(null),
       ms: all(null),
       tries: all(null),
-      isCompacted: all(false),
     }
   }
 

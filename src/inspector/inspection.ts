@@ -25,7 +25,7 @@ export type Owner = NonNullable<SessionRow['owner']>
 
 /** How a wish ended that was carried out, or asked of whoever holds the session. */
 export type Effect =
-  | { readonly ok: true; readonly state: 'done' | 'asked'; readonly seq: number | null }
+  | { readonly ok: true; readonly seq: number | null }
   | { readonly ok: false; readonly why: 'refused' | 'failed'; readonly message: string }
 
 export type EffectKind = 'undo' | 'release' | 'pin'

@@ -125,7 +125,7 @@ export async function carryOut(
         : kind === 'release'
           ? await session.release(target)
           : await session.pin({ seq: seq(target), ...(block === undefined ? {} : { block }) })
-    return { ok: true, state: 'done', seq: entry.seq }
+    return { ok: true, seq: entry.seq }
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
     return { ok: false, why: 'refused', message: error.message }
@@ -137,7 +137,7 @@ const isKind = (value: unknown): value is EffectKind =>
 
 function effectIn(value: Readonly<Record<string, unknown>>): Effect {
   const { ok, seq: place, message } = value
-  if (ok === true) return { ok: true, state: 'done', seq: typeof place === 'number' ? place : null }
+  if (ok === true) return { ok: true, seq: typeof place === 'number' ? place : null }
   return { ok: false, why: 'refused', message: typeof message === 'string' ? message : 'refused' }
 }
 

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { join } from 'node:path'
 import type { RequestChunk, RequestDetail, SessionHead } from '../../src/inspector/protocol.ts'
 import { policyNamed } from '../../src/lab/policies/list.ts'
-import { prepareReplay, replay } from '../../src/lab/replay.ts'
+import { prepareReplay, replayOnce } from '../../src/lab/replay.ts'
 import { load, type Source } from '../../src/lab/source.ts'
 import { slugOf } from '../../src/preset/project.ts'
 import { fileStore } from '../../src/stores/index.ts'
@@ -39,7 +39,7 @@ export async function agreement(source: Source, window: number, meters: Meters):
   if (!imported.ok) throw new Error(imported.failure.message)
   const root = join(meters.state, 'projects', slugOf(meters.project), 'sessions')
   const store = fileStore({ root, fsync: 'none' })
-  const played = await replay(prepareReplay(imported.recording), {
+  const played = await replayOnce(prepareReplay(imported.recording), {
     policy: policyNamed('standard')!,
     window,
     model: 'claude-sonnet-5',

@@ -102,8 +102,9 @@ export function clientOf(port: number, token: string): Client {
 async function readEvents(response: Response, events: LiveEvent[]): Promise<void> {
   let text = ''
   const decoder = new TextDecoder()
-  for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
-    text += decoder.decode(piece, { stream: true })
+  const reader = response.body!.getReader()
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    text += decoder.decode(read.value, { stream: true })
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       const [type, data] = text.slice(0, end).split('\n')
       text = text.slice(end + 2)
@@ -115,20 +116,28 @@ async function readEvents(response: Response, events: LiveEvent[]): Promise<void
   }
 }
 
-/** `pal inspect` in a workspace, and a client for it. */
+export interface Inspected extends Client {
+  /** With the token in its fragment. */
+  readonly url: string
+  readonly running: Running
+  stop(): Promise<number | null>
+}
+
+/** `pal inspect` in a workspace, and a client for it; it ends with the test. */
 export async function inspecting(
   at: Pick<Workspace, 'start'>,
   words: readonly string[] = [],
-): Promise<Client & { readonly running: Running; readonly stop: () => Promise<number | null> }> {
+): Promise<Inspected> {
   const running = await at.start(['inspect', '--json', '--no-open', ...words])
   let out = ''
   running.child.stdout?.on('data', (text: string) => (out += text))
-  await until(() => out.includes('\n'))
+  await until(() => out.includes('\n') || running.child.exitCode !== null, 'the address of the inspector')
   const { url } = JSON.parse(out) as { readonly url: string }
   const { port, hash } = new URL(url)
   const client = clientOf(Number(port), hash.replace('#t=', ''))
   return {
     ...client,
+    url,
     running,
     stop: async () => {
       running.child.kill('SIGINT')

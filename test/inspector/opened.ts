@@ -1,11 +1,10 @@
 // `pal inspect` as people start it, with its page in a real browser. Everything the page says, asks for or is refused is
 // kept, so that a test can say that there was nothing.
-import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Browser, Page, ViewportSize } from 'playwright-core'
 import { afterAll } from 'vitest'
 import { policyNamed } from '../../src/lab/policies/list.ts'
-import { prepareReplay, replay } from '../../src/lab/replay.ts'
+import { prepareReplay, replayOnce } from '../../src/lab/replay.ts'
 import { load, type Source } from '../../src/lab/source.ts'
 import { slugOf } from '../../src/preset/project.ts'
 import { fileStore } from '../../src/stores/index.ts'
@@ -16,6 +15,7 @@ import { openBrowser } from '../lab/browser.ts'
 import type { Workspace } from '../cli/pal.ts'
 
 export { browserPath } from '../lab/browser.ts'
+export { inspecting } from './client.ts'
 
 let browser: Promise<Browser> | null = null
 afterAll(async () => {
@@ -33,13 +33,13 @@ export async function playedInto(workspace: Workspace, source: Source, window: n
   if (!imported.ok) throw new Error(imported.failure.message)
   const store = sessionsOf(workspace)
   const policy = { ...policyNamed('standard')! }
-  const played = await replay(prepareReplay(imported.recording), {
+  const played = await replayOnce(prepareReplay(imported.recording), {
     policy,
     window,
     model: 'claude-sonnet-5',
     store,
   })
-  if (played.figures['1h'].requests === 0) throw new Error('nothing was played')
+  if (played.figures.requests === 0) throw new Error('nothing was played')
   for await (const info of store.list()) if (info.ok) return info.session
   throw new Error('no session was written')
 }
@@ -61,24 +61,6 @@ export async function written(workspace: Workspace, id: string, facts: readonly 
   const outcome = await store.append(lease.lease, entries, seq(0), 'now')
   if (!outcome.ok) throw new Error(JSON.stringify(outcome))
   await store.release(lease.lease)
-}
-
-export interface Inspecting {
-  readonly url: string
-  readonly port: number
-}
-
-/** Starts the server of a workspace; it ends with the test. */
-export async function inspecting(workspace: Workspace, words: readonly string[] = []): Promise<Inspecting> {
-  const { child } = await workspace.start(['inspect', ...words, '--json', '--no-open'])
-  let out = ''
-  child.stdout!.on('data', (text: string) => (out += text))
-  for (;;) {
-    const end = out.indexOf('\n')
-    if (end >= 0) return JSON.parse(out.slice(0, end)) as Inspecting
-    if (child.exitCode !== null) throw new Error(`pal inspect ended with ${child.exitCode}`)
-    await Promise.race([once(child.stdout!, 'data'), once(child, 'close')])
-  }
 }
 
 export interface Opened {

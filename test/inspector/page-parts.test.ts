@@ -13,6 +13,7 @@ import { Entries } from '../../src/inspector/page/data/entries.ts'
 import { Heights } from '../../src/inspector/page/data/fenwick.ts'
 import { pictureBytes, pictureKind } from '../../src/inspector/page/data/pictures.ts'
 import { joined, rowsOf, sumsOf } from '../../src/inspector/page/data/requests.ts'
+import { stacked } from '../../src/inspector/page/parts/chart-data.ts'
 import * as format from '../../src/inspector/page/text/format.ts'
 import { piecesOf } from '../../src/inspector/page/text/marks.ts'
 import type { IndexChunk, RequestChunk } from '../../src/inspector/protocol.ts'
@@ -253,7 +254,6 @@ describe('numbers', () => {
       firstMs: all(null),
       ms: all(null),
       tries: all(null),
-      isCompacted: all(false),
     }
   }
 
@@ -273,6 +273,38 @@ describe('numbers', () => {
       unanswered: 1,
       breaks: 1,
     })
+  })
+})
+
+describe('the chart', () => {
+  it('[PG21] draws no more columns than it has room for, and none of the largest is missing', () => {
+    let shared = 0
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 9000 }),
+        fc.nat(1e6),
+        fc.nat(8999),
+        fc.nat(8999),
+        (count, seed, one, other) => {
+          const rows = Array.from({ length: count }, (_, at) => {
+            const tokens = ((at + 1) * (seed + 7919)) % 100_003
+            const held = [0, 0, tokens, 0, 0, 0]
+            return { number: at + 1, held, tokens, input: 1, read: 0, written: 0, dollars: 1 }
+          })
+          const [from, to] = [Math.min(one, other, count - 1) + 1, Math.min(Math.max(one, other), count) + 1]
+          const [x = [], top = []] = stacked({ rows, limit: null, marks: [] }, [from, to])
+          expect(x.length).toBeLessThanOrEqual(2502)
+          expect(x[0]).toBeLessThanOrEqual(from)
+          expect(x.at(-1)).toBeGreaterThanOrEqual(Math.min(to, count))
+          const seen = rows.filter(({ number }) => number >= from && number < to)
+          if (seen.length > 2600) shared++
+          const largest = Math.max(0, ...seen.map(({ tokens }) => tokens))
+          expect(Math.max(...top)).toBeGreaterThanOrEqual(largest)
+        },
+      ),
+      { numRuns: 60, seed: 4 },
+    )
+    expect(shared).toBeGreaterThan(5)
   })
 })
 

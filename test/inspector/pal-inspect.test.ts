@@ -1,4 +1,7 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { request } from 'node:https'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { entryFlags } from '../../src/inspector/columns.ts'
@@ -39,6 +42,53 @@ async function snapshot(folder: string): Promise<Readonly<Record<string, string>
 }
 
 describe('pal inspect', () => {
+  it('[IN12] beyond this machine it listens with TLS alone, and then answers by it with its token', async () => {
+    const at = await openWorkspace()
+    const refused = await at.pal(['inspect', '--no-open', '--host', '0.0.0.0'])
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('--tls-cert') })
+    const [cert, key] = [join(at.home, 'cert.pem'), join(at.home, 'key.pem')]
+    const made = spawnSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-keyout',
+        key,
+        '-out',
+        cert,
+        '-days',
+        '2',
+        '-subj',
+        '/CN=127.0.0.1',
+      ],
+      { encoding: 'utf8' },
+    )
+    if (made.status !== 0) return process.stderr.write('no openssl is installed: TLS is not tried\n')
+    const { port, token, stop } = await inspecting(at, ['--tls-cert', cert, '--tls-key', key])
+    const status = (headers: Readonly<Record<string, string>>): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        const ca = readFileSync(cert)
+        request(
+          { host: '127.0.0.1', port, path: '/api/about', ca, checkServerIdentity: () => undefined, headers },
+          (answer) => {
+            answer.resume()
+            resolve(answer.statusCode)
+          },
+        )
+          .on('error', reject)
+          .end()
+      })
+    expect(await status({ authorization: `Bearer ${token}` })).toBe(200)
+    expect(await status({})).toBe(401)
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
+    return expect(await stop()).toBe(0)
+  })
+
   it('[IN2] its figures are those of pal cost, pal context and the provider, to the token', async () => {
     const at = await talked()
     const { get, stop } = await inspecting(at)

@@ -18,11 +18,14 @@ interface Finding {
   readonly nodes: readonly string[]
 }
 
-/** What axe finds on the page as it is. Its script is put in by the debugger, past the page's policy. */
-async function findings(page: Page): Promise<readonly Finding[]> {
-  await page.evaluate(`{ ${axeSource} ; window.axe = axe ?? window.axe }`)
+/** What axe finds on the page as it is, of all its rules or of some. Its script is put in by the debugger, past the page's policy. */
+async function findings(page: Page, rules: readonly string[] = []): Promise<readonly Finding[]> {
+  if (!(await page.evaluate("'axe' in window")))
+    await page.evaluate(`{ ${axeSource} ; window.axe = axe ?? window.axe }`)
+  const only = rules.length === 0 ? {} : { runOnly: { type: 'rule', values: rules } }
+  const options = JSON.stringify({ resultTypes: ['violations'], ...only })
   return (await page.evaluate(`
-    window.axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    window.axe.run(document, ${options}).then(({ violations }) =>
       violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.slice(0, 3).map((node) => node.html.slice(0, 160)) })))
   `)) as Finding[]
 }
@@ -68,22 +71,6 @@ describe.skipIf(browserPath === null)('the screens (skipped where no chromium is
     await keysWork()
     await findWorks()
     expect(await faults(around.open)).toEqual([])
-    for (const [width, scheme] of [
-      [360, 'light'],
-      [820, 'dark'],
-      [1920, 'light'],
-    ] as const) {
-      around.open = await opened(url, { viewport: { width, height: 800 }, scheme })
-      for (const screen of screens) {
-        await around.open.go(screen.fragment)
-        await shown(screen.shows)
-        const over = await page().evaluate('document.documentElement.scrollWidth - innerWidth')
-        expect.soft(over, `${screen.name} at ${width}`).toBeLessThanOrEqual(0)
-        if (scheme === 'dark') expect.soft(await findings(page()), `${screen.name} at ${width}`).toEqual([])
-      }
-      expect(await faults(around.open)).toEqual([])
-      await page().close()
-    }
   })
 
   async function screensOf(): Promise<readonly Screen[]> {
@@ -117,6 +104,16 @@ describe.skipIf(browserPath === null)('the screens (skipped where no chromium is
     expect.soft(await page().evaluate('location.hash'), name).toBe(fragment)
     expect.soft(await findings(page()), name).toEqual([])
     expect.soft(await page().locator('.problem').allTextContents(), name).toEqual([])
+    // In the dark what may be another is what is seen on what.
+    await page().emulateMedia({ colorScheme: 'dark' })
+    expect.soft(await findings(page(), ['color-contrast']), `${name} in the dark`).toEqual([])
+    await page().emulateMedia({ colorScheme: 'light' })
+    for (const width of [360, 820, 1920, 1280]) {
+      await page().setViewportSize({ width, height: 800 })
+      await shown(shows)
+      const over = await page().evaluate('document.documentElement.scrollWidth - innerWidth')
+      expect.soft(over, `${name} at ${width}`).toBeLessThanOrEqual(0)
+    }
   }
 
   /** Keys lead through entries, requests and edits; back leads back. */

@@ -1,12 +1,11 @@
 // What only the page shows together: memories with versions and origins and what they were saved from, agents as a tree, the provider's
 // word on a cache break, a pin set and released, and the same session under two policies.
 import { describe, expect, it } from 'vitest'
-import type { AgentNode, MemoryList, SessionList } from '../../src/inspector/protocol.ts'
+import type { AgentNode, MemoryList, RequestDetail, SessionList } from '../../src/inspector/protocol.ts'
 import { ruleModel } from '../../src/simulator/index.ts'
 import type { Fact } from '../../src/transcript/fact.ts'
 import { seq, sessionId } from '../../src/transcript/ids.ts'
 import { openWorkspace, server, until } from '../cli/pal.ts'
-import { clientOf } from './client.ts'
 import { browserPath, faults, inspecting, opened, written } from './opened.ts'
 
 const start = (session: string, purpose = 'main'): Fact => ({
@@ -20,10 +19,10 @@ const said = (text: string): Fact => ({
   origin: 'typed',
 })
 /** A request and its answer, for 3 dollars a million of input. */
-const asked = (upTo: number, input: number): readonly Fact[] => [
+const asked = (upTo: number, input: number, source = 'main'): readonly Fact[] => [
   {
     type: 'request-sent',
-    source: 'main',
+    source,
     model: 'claude-sonnet-5',
     upTo: seq(upTo),
     hash: 'h',
@@ -61,8 +60,7 @@ describe.skipIf(browserPath === null)('shown together (skipped where no chromium
     const at = await openWorkspace({ ...access, PALIMPSEST_EXTRACTION: 'on' })
     await at.pal(['-p', 'Remember that the staging server is called pelican.'])
     await at.pal(['-p', 'Remember that the staging server is called pelican, and it is in Oslo.'])
-    const { url, port } = await inspecting(at)
-    const { get } = clientOf(port, url.replace(/^.*#t=/u, ''))
+    const { url, get } = await inspecting(at)
     const { sessions } = await get<SessionList>('/api/sessions')
     const [newest, older] = sessions.filter(({ purpose }) => purpose === 'main')
     const { stores } = await get<MemoryList>('/api/memory')
@@ -112,6 +110,7 @@ describe.skipIf(browserPath === null)('shown together (skipped where no chromium
       began('child', 'the first look'),
       began('gone', 'who left nothing'),
       ended('child', 'found **nothing**'),
+      ...asked(6, 1000, 'summary'),
       ...asked(6, 1_000_000),
       {
         type: 'cache-break',
@@ -122,8 +121,7 @@ describe.skipIf(browserPath === null)('shown together (skipped where no chromium
         provider: 'tools_changed',
       },
     ])
-    const { url, port } = await inspecting(at)
-    const { get } = clientOf(port, url.replace(/^.*#t=/u, ''))
+    const { url, get } = await inspecting(at)
     const { root } = await get<{ readonly root: AgentNode }>('/api/s/parent/agents')
     const own = (node: AgentNode): number => node.totals!.dollars
     const [child, gone] = root.children
@@ -132,6 +130,9 @@ describe.skipIf(browserPath === null)('shown together (skipped where no chromium
     expect(child!.dollarsWithChildren).toBeCloseTo(own(child!) + own(grandchild!), 9)
     expect(own(child!)).toBeGreaterThan(own(grandchild!))
     expect(gone).toMatchObject({ isHere: false, state: 'running' })
+    // Held against the request before of the same source, not against whatever came between.
+    const last = await get<RequestDetail>('/api/s/parent/request/9')
+    expect(last).toMatchObject({ source: 'main', against: { seq: 2, number: 1 } })
     const open = await opened(url)
     const { page } = open
     await open.go('#/s/parent/a')
@@ -152,8 +153,7 @@ describe.skipIf(browserPath === null)('shown together (skipped where no chromium
     const at = await openWorkspace({ ...access, PALIMPSEST_EXTRACTION: 'off' })
     await at.pal(['-p', 'read the notes'])
     await at.pal(['-p', '--continue', 'good bye'])
-    const { url, port } = await inspecting(at)
-    const { get } = clientOf(port, url.replace(/^.*#t=/u, ''))
+    const { url, get } = await inspecting(at)
     const { session } = (await get<SessionList>('/api/sessions')).sessions.find(
       ({ purpose }) => purpose === 'main',
     )!

@@ -116,7 +116,6 @@ export function requestChunk(index: SessionIndex, before: number | null, count: 
     firstMs: maybe('firstMs'),
     ms: maybe('ms'),
     tries: maybe('tries'),
-    isCompacted: rows.map((row) => requests.get(row, 'isCompacted') === 1),
   }
 }
 

@@ -182,7 +182,6 @@ export class SessionIndex implements IndexParts {
         override: this.options.window,
         learned: this.#state.latest.learnedWindow,
       }).tokens,
-      isCompacted: this.#state.fold.edits.tops.some(({ edit }) => edit.kind === 'summary') ? 1 : 0,
     })
   }
 }

@@ -12,7 +12,7 @@ import { SessionIndex } from './index-builder.ts'
 import type { IndexLists, IndexOptions } from './index-rows.ts'
 
 /** Changes when rows or lists mean something else. */
-const version = 3
+const version = 4
 
 export interface IndexPlace {
   readonly fs: FileSystem

@@ -31,7 +31,6 @@ export const requestTable = () =>
     firstMs: 'f32',
     ms: 'f32',
     tries: 'f32',
-    isCompacted: 'u8',
     system: 'u32',
     tools: 'u32',
     user: 'u32',
@@ -47,6 +46,13 @@ export const requestTable = () =>
     saving: 'f64',
   })
 export type RequestTable = ReturnType<typeof requestTable>
+
+/** The place of the request before one, of the same source; null for its first. */
+export function previousRequest(requests: RequestTable, row: number): number | null {
+  for (let at = row - 1; at >= 0; at--)
+    if (requests.get(at, 'source') === requests.get(row, 'source')) return requests.get(at, 'seq')
+  return null
+}
 
 export interface BreakFact {
   readonly seq: number

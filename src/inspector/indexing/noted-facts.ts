@@ -3,7 +3,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { textIn } from '../../transcript/content.ts'
 import { isEditing, isRealInput, type Entry, type FactOf } from '../../transcript/fact.ts'
 import { seq as toPlace } from '../../transcript/ids.ts'
-import type { IndexLists, IndexParts } from './index-rows.ts'
+import { previousRequest, type IndexLists, type IndexParts } from './index-rows.ts'
 
 export function noteFact({ lists, requests }: IndexParts, { seq, at, fact }: Entry): void {
   if (isEditing(fact)) lists.pending.push({ seq, freed: Math.max(0, fact.tokensFreed) })
@@ -26,7 +26,7 @@ export function noteFact({ lists, requests }: IndexParts, { seq, at, fact }: Ent
         at,
         source: fact.source,
         request: row < 0 ? null : requests.get(row, 'seq'),
-        previous: row < 1 ? null : requests.get(row - 1, 'seq'),
+        previous: previousRequest(requests, row),
         tokens: fact.tokens,
         cost: fact.cost,
         causes: fact.causes,

@@ -11,8 +11,6 @@ export interface EffectWish {
   readonly head: number
 }
 export interface EffectAnswer {
-  /** Done: written by us. Asked: the process that has the session open has been asked; a live event follows. */
-  readonly state: 'done' | 'asked'
   /** The place of the new fact, where it is written. */
   readonly seq: number | null
   readonly head: number
@@ -44,13 +42,6 @@ export type LiveEvent =
       readonly type: 'owner'
       readonly session: string
       readonly owner: { readonly host: string; readonly pid: number } | null
-    }
-  /** How an effect that was asked of another process ended. */
-  | {
-      readonly type: 'effect'
-      readonly session: string
-      readonly target: number
-      readonly problem: string | null
     }
   /** Every 15 seconds, so that both sides notice a dead connection. */
   | { readonly type: 'alive' }

@@ -89,8 +89,6 @@ export interface RequestChunk {
   readonly firstMs: readonly (number | null)[]
   readonly ms: readonly (number | null)[]
   readonly tries: readonly (number | null)[]
-  /** Whether a live boundary was in the view. */
-  readonly isCompacted: readonly boolean[]
 }
 
 /** What entries have cost so far, for the rows in sight. Lists run over `from`…`to`. */

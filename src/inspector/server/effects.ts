@@ -62,7 +62,7 @@ async function change(
   const effect = await changes.change(session, kind, wish)
   if (!effect.ok) return sendProblem(response, effect.why === 'refused' ? 422 : 503, effect.message)
   await inspection.grow(session)
-  sendJson(response, { state: effect.state, seq: effect.seq, head: opened.index.lists.head ?? head })
+  sendJson(response, { seq: effect.seq, head: opened.index.lists.head ?? head })
 }
 
 function cameSince({ lists, entries }: SessionIndex, seen: number): readonly { seq: number; kind: string }[] {

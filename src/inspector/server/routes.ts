@@ -1,16 +1,17 @@
 // Which answer a path has, as a value: the server sends it, an export keeps it. Every number from outside is held to its range
 // before anything is looked at.
 import type { ServerResponse } from 'node:http'
-import { policyNotes } from '../answers/policies.ts'
+import { kindOf, policies } from '../../lab/policies/list.ts'
 import { blockDetail } from '../answers/block.ts'
 import { carriedBy, indexChunk, requestChunk } from '../answers/chunks.ts'
 import { editDetail, editsOf } from '../answers/edits.ts'
 import { findText, linesBetween } from '../answers/lines.ts'
 import { agentTree, breaksOf } from '../answers/sessions.ts'
 import { encodeChunk } from '../columns.ts'
+import { previousRequest } from '../indexing/index-rows.ts'
 import type { OpenedIndex } from '../indexing/open-index.ts'
 import type { Inspection } from '../inspection.ts'
-import type { About } from '../protocol.ts'
+import type { About, PolicyList } from '../protocol.ts'
 import { detailOf } from '../requests/request-detail.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { sessionId } from '../../transcript/ids.ts'
@@ -74,11 +75,18 @@ export async function answerTo(shown: RouteContext, url: URL): Promise<RouteAnsw
   const [first, second] = path
   if (path.length === 1 && first === 'about') return value(shown.about)
   if (path.length === 1 && first === 'sessions') return value(await shown.inspection.sessions())
-  if (path.length === 1 && first === 'policies') return value({ policies: policyNotes() })
+  if (path.length === 1 && first === 'policies') return value({ policies: policyNotes })
   if (first === 'memory') return answerMemory(shown, path)
   if (first === 's' && second !== undefined) return answerSession(shown, second, path.slice(2), url)
   return problem(404, 'there is nothing here')
 }
+
+/** The policies a session can be replayed under. */
+const policyNotes: PolicyList['policies'] = policies.map((policy) => ({
+  name: policy.name,
+  kind: kindOf(policy),
+  about: policy.about,
+}))
 
 async function answerMemory({ inspection }: RouteContext, path: readonly string[]): Promise<RouteAnswer> {
   const { memories } = inspection.options
@@ -203,7 +211,7 @@ async function answerRequest({ inspection, opened, path, query }: Asked): Promis
     return { kind: 'bytes', type: 'application/json; charset=utf-8', bytes: request.composed.body }
   const { requests } = opened.index
   const row = requests.firstFrom('seq', place)
-  const other = wholeIn(query.get('against')) ?? (row > 0 ? requests.get(row - 1, 'seq') : null)
+  const other = wholeIn(query.get('against')) ?? previousRequest(requests, row)
   const against = other === null || other === place ? null : await inspection.request(opened, other)
   if (against !== null && !against.ok) return failed(against.failure)
   return value(detailOf(opened.index, request, against))

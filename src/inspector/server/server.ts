@@ -77,10 +77,10 @@ export async function startServer(options: ServerOptions): Promise<InspectorServ
   }
 }
 
-/** A client that reads nothing keeps its answer in memory: after a while it is let go. */
+/** A client that reads nothing keeps its answer in memory: after a while it is let go. One that waits for its answer waits: the first index of a gigabyte takes minutes. */
 function letGoOfStalled(response: ServerResponse): void {
   response.setTimeout(defaults.inspector.stalledMs, () => {
-    if (response.writableLength > 0 || !response.headersSent) response.destroy()
+    if (response.writableLength > 0) response.destroy()
   })
 }
 

@@ -68,28 +68,15 @@ const request = (by: 1 | -1) =>
     })
   })
 
-const edit = (by: 1 | -1) =>
+/** To the next edit or break, or the one before. */
+const marked = (list: 'edits' | 'breaks', screen: 'edit' | 'breaks', by: 1 | -1) =>
   inSession((context) => {
-    const seq = next(
-      context.open.edits.value.map((one) => one.seq),
-      placeOf(context),
-      by,
-    )
+    const { page, open } = context
+    const places = open[list].value.map(({ seq }) => seq)
+    const seq = next(places, placeOf(context), by)
     if (seq === undefined) return
-    context.page.active.value = seq
-    context.page.go({ session: context.open.id, screen: 'edit', seq })
-  })
-
-const cacheBreak = (by: 1 | -1) =>
-  inSession((context) => {
-    const seq = next(
-      context.open.breaks.value.map((one) => one.seq),
-      placeOf(context),
-      by,
-    )
-    if (seq === undefined) return
-    context.page.active.value = seq
-    context.page.go({ session: context.open.id, screen: 'breaks', seq })
+    page.active.value = seq
+    page.go({ session: open.id, screen, seq })
   })
 
 const zoomed = (by: { readonly zoom?: number; readonly pan?: number }) =>
@@ -120,10 +107,10 @@ export const keys: readonly Key[] = [
   },
   { keys: ['J'], about: 'next request', run: request(1) },
   { keys: ['K'], about: 'previous request', run: request(-1) },
-  { keys: [']'], about: 'next edit', run: edit(1) },
-  { keys: ['['], about: 'previous edit', run: edit(-1) },
-  { keys: ['}'], about: 'next cache break', run: cacheBreak(1) },
-  { keys: ['{'], about: 'previous cache break', run: cacheBreak(-1) },
+  { keys: [']'], about: 'next edit', run: marked('edits', 'edit', 1) },
+  { keys: ['['], about: 'previous edit', run: marked('edits', 'edit', -1) },
+  { keys: ['}'], about: 'next cache break', run: marked('breaks', 'breaks', 1) },
+  { keys: ['{'], about: 'previous cache break', run: marked('breaks', 'breaks', -1) },
   { keys: ['w'], about: 'zoom in', run: zoomed({ zoom: 0.5 }) },
   { keys: ['s'], about: 'zoom out', run: zoomed({ zoom: 2 }) },
   { keys: ['a'], about: 'move left', run: zoomed({ pan: -0.25 }) },

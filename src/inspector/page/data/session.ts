@@ -52,8 +52,6 @@ export class OpenSession {
   readonly costs = signal<ReadonlyMap<number, EntryCost>>(new Map())
   readonly problem = signal<string | null>(null)
   readonly isFollowed = signal(false)
-  /** How an effect that was asked of another process ended, newest last. */
-  readonly effects = signal<readonly Extract<LiveEvent, { type: 'effect' }>[]>([])
   readonly #source: Source
   #stop: (() => void) | null = null
   #isClosed = false
@@ -178,7 +176,6 @@ export class OpenSession {
   #heard(event: LiveEvent): void {
     if (event.type === 'owner' && this.head.value !== null)
       this.head.value = { ...this.head.value, owner: event.owner }
-    if (event.type === 'effect') this.effects.value = [...this.effects.value, event]
     if (event.type !== 'grew') return
     this.#catchUp(event.stale, event.head)
   }

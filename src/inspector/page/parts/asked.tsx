@@ -41,19 +41,3 @@ export function Shown<T>({
     )
   return <>{children(asked.value)}</>
 }
-
-export function Link({
-  to,
-  children,
-  title,
-}: {
-  readonly to: string
-  readonly children: ComponentChildren
-  readonly title?: string
-}) {
-  return (
-    <a href={to} title={title}>
-      {children}
-    </a>
-  )
-}

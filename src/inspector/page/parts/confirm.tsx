@@ -1,5 +1,5 @@
-// A change is asked about first, done through the engine's own verbs, and its answer said: done, asked of the process that
-// has the session open, or refused because the session moved on.
+// A change is asked about first, done through the engine's own verbs (by the process that has the session open, where one has), and
+// its answer said: done, or refused because the session moved on.
 import { useState } from 'preact/hooks'
 import type { EffectConflict } from '../../protocol.ts'
 import type { OpenSession } from '../data/session.ts'
@@ -13,7 +13,6 @@ type Progress =
   | { readonly at: 'asking' }
   | { readonly at: 'sent' }
   | { readonly at: 'done'; readonly seq: number | null }
-  | { readonly at: 'handed'; readonly heard: number }
   | { readonly at: 'refused'; readonly problem: string; readonly conflict: EffectConflict | null }
 
 export function Confirm({ open, wish }: { readonly open: OpenSession; readonly wish: Wish }) {
@@ -23,7 +22,6 @@ export function Confirm({ open, wish }: { readonly open: OpenSession; readonly w
   const close = (): void => void (page.wish.value = null)
   const send = async (): Promise<void> => {
     setProgress({ at: 'sent' })
-    const heard = open.effects.value.length
     const answer = await page.source.change(`${open.path}/${wish.verb}`, {
       target: wish.target,
       block: wish.block,
@@ -35,7 +33,6 @@ export function Confirm({ open, wish }: { readonly open: OpenSession; readonly w
         problem: answer.problem,
         conflict: 'conflict' in answer ? answer.conflict : null,
       })
-    else if (answer.value.state === 'asked') setProgress({ at: 'handed', heard })
     else {
       setProgress({ at: 'done', seq: answer.value.seq })
       page.say(`${wish.verb} done`)
@@ -53,7 +50,7 @@ export function Confirm({ open, wish }: { readonly open: OpenSession; readonly w
           at its next step.
         </p>
       )}
-      <Answered progress={progress} open={open} wish={wish} />
+      <Answered progress={progress} />
       <p class="actions">
         {(progress.at === 'asking' || progress.at === 'sent') && (
           <button type="button" class="main" disabled={progress.at === 'sent'} onClick={() => void send()}>
@@ -73,35 +70,13 @@ export function Confirm({ open, wish }: { readonly open: OpenSession; readonly w
   )
 }
 
-function Answered({
-  progress,
-  open,
-  wish,
-}: {
-  readonly progress: Progress
-  readonly open: OpenSession
-  readonly wish: Wish
-}) {
+function Answered({ progress }: { readonly progress: Progress }) {
   if (progress.at === 'done')
     return (
       <p class="good" role="status">
         Done{progress.seq === null ? '.' : `: written as entry ${progress.seq}.`}
       </p>
     )
-  if (progress.at === 'handed') {
-    const answer = open.effects.value.slice(progress.heard).find(({ target }) => target === wish.target)
-    if (answer === undefined)
-      return <p role="status">Asked. The process that has the session open does it at its next step.</p>
-    return answer.problem === null ? (
-      <p class="good" role="status">
-        Done by the process that has the session open.
-      </p>
-    ) : (
-      <p class="problem" role="alert">
-        {marked(answer.problem)}
-      </p>
-    )
-  }
   if (progress.at !== 'refused') return null
   const { problem, conflict } = progress
   return (

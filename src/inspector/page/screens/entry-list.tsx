@@ -10,8 +10,28 @@ import { Icon, wordFor } from '../parts/icon.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { bytes, counted, dollars, short, whole } from '../text/format.ts'
 import { marked, Name } from '../text/shown-text.tsx'
-import { filters, type FilterName } from './filters.ts'
 import { RequestRowCells, requestColumns } from './request-row.tsx'
+
+/** What the list can be narrowed to. */
+interface Filter {
+  isWanted(kind: string, flags: number): boolean
+}
+
+const of = (...kinds: readonly string[]): Filter => {
+  const set = new Set(kinds)
+  return { isWanted: (kind) => set.has(kind) }
+}
+
+const filters = {
+  everything: { isWanted: () => true },
+  conversation: of('user-message', 'assistant-message', 'tool-result', 'attachment', 'memory-recall'),
+  requests: of('request-sent'),
+  edits: of('view-edit', 'boundary', 'undo', 'release', 'pin', 'rewind', 'compaction-failed'),
+  breaks: of('cache-break'),
+  errors: { isWanted: (_: string, flags: number) => (flags & entryFlags.isError) !== 0 },
+} satisfies Readonly<Record<string, Filter>>
+
+type FilterName = keyof typeof filters
 
 const rowHeight = 26
 /** Rows are let rest before more of them is asked for. */

@@ -1,7 +1,6 @@
 // Screen W: what filled the window at every request, and the session's entries below.
 import { useComputed, useSignal } from '@preact/signals'
-import { useMemo, useState } from 'preact/hooks'
-import { useCalm } from '../parts/calm.ts'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { fragmentOf } from '../data/address.ts'
 import type { EditSummary } from '../../protocol.ts'
 import { indexAt, sumsOf, type RequestRow, type Sums } from '../data/requests.ts'
@@ -236,4 +235,30 @@ function asTable(rows: readonly RequestRow[]): string {
     ].join(','),
   )
   return [head, ...lines].join('\n')
+}
+
+/** The more rows a chart has, the longer it takes to draw, and the less one more of them changes it. */
+const paces: readonly (readonly [upTo: number, paceMs: number])[] = [
+  [3000, 60],
+  [30_000, 300],
+  [Number.POSITIVE_INFINITY, 1500],
+]
+
+/** The value as it was at most a pace ago; `size` says how costly it is to take it over. */
+function useCalm<T>(value: T, size: number): T {
+  const [calm, setCalm] = useState(value)
+  const last = useRef(0)
+  useEffect(() => {
+    if (value === calm) return
+    const pace = paces.find(([upTo]) => size < upTo)?.[1] ?? 0
+    const timer = setTimeout(
+      () => {
+        last.current = performance.now()
+        setCalm(value)
+      },
+      Math.max(0, last.current + pace - performance.now()),
+    )
+    return () => clearTimeout(timer)
+  }, [value])
+  return calm
 }
