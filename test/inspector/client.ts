@@ -120,7 +120,7 @@ export interface Inspected extends Client {
   /** With the token in its fragment. */
   readonly url: string
   readonly running: Running
-  stop(): Promise<number | null>
+  readonly stop: () => Promise<number | null>
 }
 
 /** `pal inspect` in a workspace, and a client for it; it ends with the test. */
