@@ -50,3 +50,47 @@ it.skipIf(skipReason !== null)(
     }
   },
 )
+
+it.skipIf(skipReason !== null)(
+  '[DB10] a claim touches as many blocks with 10,000 idle sessions as with 1,000, whether it finds one or none',
+  async () => {
+    const server = await startServer({ autovacuum: 'off' })
+    const touched = async (idle: number): Promise<readonly number[]> => {
+      const { url, adminUrl } = await freshDatabase(server)
+      const { queue, connection, close } = fleetOn(url, { connections: 1 })
+      await sql(
+        adminUrl,
+        `insert into pal.session (tenant, id, root, first, head, purpose) select 'acme', 'idle' || n, 'idle' || n, 0, 9, 'main'
+           from generate_series(1, $1::int) n`,
+        [idle],
+      )
+      // Sessions under way: they are wanted and held.
+      for (let n = 0; n < 100; n++)
+        await queue.send({ session: `busy${n}`, id: '1', kind: 'input', body: 'x' })
+      const found = await queue.claim(owner, 3_600_000, randomUUID(), 100)
+      expect(found.ok && found.claimed.length).toBe(100)
+      await sql(adminUrl, 'vacuum analyze')
+      const claim = async (): Promise<number> => {
+        const values = ['acme', '{}', '1 hour', randomUUID(), 1, false]
+        const text = 'explain (analyze, buffers, format json) select pal.claim($1, $2, $3, $4, $5, $6)'
+        const said = await connection.query(text, values)
+        if (!said.ok) throw new Error(said.failure.message)
+        const [{ Plan: plan }] = said.rows[0]!['QUERY PLAN'] as [{ Plan: Record<string, number> }]
+        return plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!
+      }
+      // Plans are settled after some calls.
+      for (let n = 0; n < 10; n++) await claim()
+      const none = await claim()
+      await queue.send({ session: 'idle500', id: '1', kind: 'input', body: 'x' })
+      const one = await claim()
+      await close()
+      return [none, one]
+    }
+    const [few, many] = [await touched(1000), await touched(10_000)]
+    await server.stop()
+    for (const [at, blocks] of many.entries()) {
+      expect(blocks).toBeGreaterThan(0)
+      expect(blocks, `${few[at]!} blocks with 1,000`).toBeLessThanOrEqual(1.2 * few[at]!)
+    }
+  },
+)
