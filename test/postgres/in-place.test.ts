@@ -12,7 +12,8 @@ it.skipIf(skipReason !== null)(
   async () => {
     const server = await startServer({ autovacuum: 'off' })
     const { url, adminUrl } = await freshDatabase(server)
-    const { queue, store, connection, close } = fleetOn(url, { connections: 1 })
+    const fleet = fleetOn(url, { connections: 1 })
+    const { queue, store, connection } = fleet
     for (let n = 0; n < 60; n++) {
       const session = `s${n % 10}`
       const body = 'x'
@@ -41,7 +42,7 @@ it.skipIf(skipReason !== null)(
       adminUrl,
       "select relname as name, n_tup_upd::int as updates, n_tup_hot_upd::int as hot from pg_stat_user_tables where relname in ('session', 'wanted') order by 1",
     )
-    await close()
+    await fleet.close()
     await server.stop()
     expect(rows.map(({ name }) => name)).toEqual(['session', 'wanted'])
     for (const { name, updates, hot } of rows as { name: string; updates: number; hot: number }[]) {
@@ -57,7 +58,8 @@ it.skipIf(skipReason !== null)(
     const server = await startServer({ autovacuum: 'off' })
     const touched = async (idle: number): Promise<readonly number[]> => {
       const { url, adminUrl } = await freshDatabase(server)
-      const { queue, connection, close } = fleetOn(url, { connections: 1 })
+      const fleet = fleetOn(url, { connections: 1 })
+      const { queue, connection } = fleet
       await sql(
         adminUrl,
         `insert into pal.session (tenant, id, root, first, head, purpose) select 'acme', 'idle' || n, 'idle' || n, 0, 9, 'main'
@@ -83,7 +85,7 @@ it.skipIf(skipReason !== null)(
       const none = await claim()
       await queue.send({ session: 'idle500', id: '1', kind: 'input', body: 'x' })
       const one = await claim()
-      await close()
+      await fleet.close()
       return [none, one]
     }
     const [few, many] = [await touched(1000), await touched(10_000)]
