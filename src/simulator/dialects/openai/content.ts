@@ -1,6 +1,8 @@
 // Small pieces both wires of OpenAI read alike: arguments, pictures, tools that take free text.
 import type { WireBlock } from '../../../model/wire.ts'
 import { isRecord } from '../../rules/shape.ts'
+import type { PromptText } from '../prompt.ts'
+import { lifetimeOfMark } from './caching.ts'
 
 /** What whoever answers sees of a tool that takes free text: one argument named `input`. */
 export const freeTextSchema = {
@@ -39,7 +41,22 @@ const LOW_DETAIL_TOKENS = 85
 const IMAGE_TOKENS = 765
 
 /** A picture weighs the same whatever it shows; only low detail is cheaper. */
-export function imageTokens(image: unknown): number {
-  const detail = isRecord(image) ? image['detail'] : undefined
+function imageTokens(part: Readonly<Record<string, unknown>>): number {
+  const image = part['image_url']
+  const detail = isRecord(image) ? image['detail'] : part['detail']
   return detail === 'low' ? LOW_DETAIL_TOKENS : IMAGE_TOKENS
+}
+
+/** What a message, an item or a result says, as the cache and the count see it. */
+export function renderContent(content: unknown, prompt: PromptText): void {
+  if (typeof content === 'string') prompt.add(content)
+  if (!Array.isArray(content)) return
+  for (const part of content as readonly unknown[]) {
+    if (!isRecord(part)) continue
+    const text = part['text'] ?? part['refusal']
+    if (typeof text === 'string') prompt.add(text)
+    else prompt.weigh(JSON.stringify(part), imageTokens(part))
+    if (isRecord(part['prompt_cache_breakpoint']))
+      prompt.mark(lifetimeOfMark(part['prompt_cache_breakpoint']))
+  }
 }

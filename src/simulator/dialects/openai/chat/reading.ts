@@ -2,9 +2,8 @@
 import type { WireBlock, WireMessage, WireRequest, WireTool } from '../../../../model/wire.ts'
 import { isRecord } from '../../../rules/shape.ts'
 import type { DialectModel } from '../../models.ts'
-import { createPromptText, type PromptText, type RenderedPrompt } from '../../prompt.ts'
-import { lifetimeOfMark } from '../caching.ts'
-import { argumentsIn, freeTextSchema, imageBlock, imageTokens } from '../content.ts'
+import { createPromptText, type RenderedPrompt } from '../../prompt.ts'
+import { argumentsIn, freeTextSchema, imageBlock, renderContent } from '../content.ts'
 import type { ChatBody, ChatCall, ChatMessage } from './request.ts'
 import { stringOf } from '../../../rules/blocks.ts'
 
@@ -142,17 +141,4 @@ export function chatPrompt(body: ChatBody): RenderedPrompt {
     if (typeof message.reasoning_content === 'string') prompt.add(message.reasoning_content)
   }
   return prompt.done()
-}
-
-function renderContent(content: unknown, prompt: PromptText): void {
-  if (typeof content === 'string') prompt.add(content)
-  if (!Array.isArray(content)) return
-  for (const part of content as readonly unknown[]) {
-    if (!isRecord(part)) continue
-    const text = part['text'] ?? part['refusal']
-    if (typeof text === 'string') prompt.add(text)
-    else prompt.weigh(JSON.stringify(part), imageTokens(part['image_url']))
-    if (isRecord(part['prompt_cache_breakpoint']))
-      prompt.mark(lifetimeOfMark(part['prompt_cache_breakpoint']))
-  }
 }

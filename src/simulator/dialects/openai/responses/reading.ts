@@ -4,8 +4,7 @@ import { isRecord } from '../../../rules/shape.ts'
 import type { DialectModel } from '../../models.ts'
 import { createPromptText, type PromptText, type RenderedPrompt } from '../../prompt.ts'
 import { openContent } from '../../seal.ts'
-import { lifetimeOfMark } from '../caching.ts'
-import { argumentsIn, freeTextSchema, imageBlock, imageTokens } from '../content.ts'
+import { argumentsIn, freeTextSchema, imageBlock, renderContent } from '../content.ts'
 import type { Item, ResponsesBody } from './request.ts'
 import { stringOf } from '../../../rules/blocks.ts'
 
@@ -231,19 +230,6 @@ function renderItem(item: Item, prompt: PromptText, weightOf: (item: Item) => nu
   const { id: _id, status: _status, output, ...rest } = item
   prompt.add(JSON.stringify(rest))
   renderContent(output, prompt)
-}
-
-function renderContent(content: unknown, prompt: PromptText): void {
-  if (typeof content === 'string') prompt.add(content)
-  if (!Array.isArray(content)) return
-  for (const part of content as readonly unknown[]) {
-    if (!isRecord(part)) continue
-    const text = part['text'] ?? part['refusal']
-    if (typeof text === 'string') prompt.add(text)
-    else prompt.weigh(JSON.stringify(part), imageTokens(part))
-    if (isRecord(part['prompt_cache_breakpoint']))
-      prompt.mark(lifetimeOfMark(part['prompt_cache_breakpoint']))
-  }
 }
 
 /** What sealed content weighs by its own word, or by its length where it is not ours. */
