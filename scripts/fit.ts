@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { progressOn } from '../src/cli/replay/progress.ts'
 import { lineFeatures } from '../src/compaction/scoring/lines.ts'
 import { nameFeatures } from '../src/compaction/scoring/names.ts'
 import { pieceFeatures } from '../src/compaction/scoring/pieces.ts'
@@ -72,6 +73,10 @@ const files = readdirSync(folder)
   .filter((name) => /\.jsonl(?:\.gz)?$/.test(name))
   .toSorted()
 const sessions: Session[] = []
+const progress = progressOn({
+  errIsTerminal: process.stderr.isTTY,
+  err: (text) => process.stderr.write(text),
+})
 for (const [index, file] of files.entries()) {
   if ((index + 1) % defaults.lab.heldOutEvery === 0 && files.length > 1) continue
   const imported = await importFile(join(folder, file))
@@ -94,9 +99,9 @@ for (const [index, file] of files.entries()) {
     line: Float64Array.from(rows.line),
     piece: Float64Array.from(rows.piece),
   })
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${index + 1} of ${files.length} sessions`)
+  progress.tell(`${index + 1} of ${files.length} sessions`)
 }
-if (process.stderr.isTTY) process.stderr.write('\r\u001B[K')
+progress.end()
 
 function fit(without: string | null): ScoreWeights {
   const from = sessions.filter(({ project }) => project !== without)

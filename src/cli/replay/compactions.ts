@@ -17,6 +17,7 @@ import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { table } from '../terminal/tables.ts'
+import { progressOn } from './progress.ts'
 
 export interface CompactionFlags {
   readonly json?: boolean | undefined
@@ -34,8 +35,9 @@ export async function judgeCompactions(
   if (flags.show !== undefined) return showOne(sources, flags.show, flags.json === true, io)
   const verdicts: Verdict[] = []
   const problems: string[] = []
+  const progress = progressOn(io)
   for (const [file, source] of sources.entries()) {
-    if (io.errIsTerminal) io.err(`\r\u001B[K${file + 1} of ${sources.length} sessions`)
+    progress.tell(`${file + 1} of ${sources.length} sessions`)
     const imported = await load(source)
     if (!imported.ok) problems.push(imported.failure.message)
     else {
@@ -43,7 +45,7 @@ export async function judgeCompactions(
       verdicts.push(...verdictsOf(imported.recording, { isHeldOut, simulated: flags.simulated === true }))
     }
   }
-  if (io.errIsTerminal) io.err('\r\u001B[K')
+  progress.end()
   const report = compactionReport(verdicts)
   if (flags.json === true) io.out(`${safeJson({ ...report, verdicts, problems }, 2)}\n`)
   else if (verdicts.length === 0)

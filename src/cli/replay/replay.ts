@@ -27,6 +27,7 @@ import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.
 import type { Io } from '../terminal/io.ts'
 import { judgeCompactions, type CompactionFlags } from './compactions.ts'
 import { ownSessions, type OwnFlags } from './own.ts'
+import { progressOn } from './progress.ts'
 import { recordingsAt } from './recordings.ts'
 import { reportFor, writePage } from './reporting.ts'
 import { share, work } from './workers.ts'
@@ -111,9 +112,6 @@ async function optionsFor(flags: ReplayArguments): Promise<BatchOptions | Refusa
 /** Every moment of every session under every policy would make the page too large. */
 const isPictured = (policy: Policy): boolean => policy.ignoresWindow || kindOf(policy) === 'ours'
 
-/** Where nobody watches, a line now and then is enough. */
-const lineEveryMs = 10_000
-
 /** Plays everything, with a bar on a terminal and a line now and then elsewhere. */
 export async function play(
   sources: readonly Source[],
@@ -125,7 +123,7 @@ export async function play(
   const total = sources.length * job.policies.length
   const outcomes: Outcome[] = []
   let done = 0
-  let shown = Date.now()
+  const progress = progressOn(io)
   const workers = Math.min(jobs, sources.length)
   const shared =
     workers > 1 && io.self !== null
@@ -134,13 +132,9 @@ export async function play(
   for await (const outcome of shared.outcomes) {
     outcomes.push(outcome)
     if (outcome.kind === 'played') done += 1
-    if (io.errIsTerminal) io.err(`\r${bar(done, total)}`)
-    else if (Date.now() - shown >= lineEveryMs) {
-      shown = Date.now()
-      io.err(`${done} of ${total} replays\n`)
-    }
+    progress.tell(`${io.errIsTerminal ? `${bar(done, total)} ` : ''}${done} of ${total} replays`)
   }
-  if (io.errIsTerminal) io.err('\r\u001B[K')
+  progress.end()
   const failure = shared.failure()
   return failure === null ? { outcomes } : refuse(exits.failed, failure)
 }
@@ -149,7 +143,7 @@ const barChars = 30
 
 function bar(done: number, total: number): string {
   const full = Math.round((done / Math.max(1, total)) * barChars)
-  return `${'█'.repeat(full)}${'░'.repeat(barChars - full)} ${done} of ${total} replays`
+  return `${'█'.repeat(full)}${'░'.repeat(barChars - full)}`
 }
 
 // ---- what the arguments choose ----
