@@ -163,7 +163,7 @@ export function agentsFit({ conversation = () => '', ...options }: AgentsFitOpti
     getSessionId: () => underneath.getSessionId(),
     async getItems(limit) {
       const all = await underneath.getItems()
-      const fitted = all.length === 0 ? all : await fitting.fitted(all, { conversation: name })
+      const fitted = all.length === 0 ? all : await fitting.fitted(all, { conversation: name, isView: true })
       return (limit === undefined ? [...fitted] : fitted.slice(-limit)) as Item[]
     },
     addItems: (items) => underneath.addItems(items),

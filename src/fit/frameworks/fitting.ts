@@ -42,6 +42,8 @@ export interface FittingAsk {
   readonly usage?: Usage | null | undefined
   readonly system?: unknown
   readonly tools?: readonly unknown[] | undefined
+  /** The result is gone on with for many calls, as a run of the Agents SDK does with what its session gave. */
+  readonly isView?: boolean | undefined
 }
 
 /** Conversations that are remembered where the caller keeps none. */
@@ -49,10 +51,15 @@ const mostStates = 200
 /** Of what was refused without a number: what may be sent in its place. */
 const refusedShare = 0.7
 
-/** What one conversation was last given and returned, and what its provider was found to take. */
-interface Last<Message> {
+interface Pair<Message> {
   readonly given: readonly Message[]
   readonly returned: readonly Message[]
+}
+
+/** What one conversation was last given and returned, and what its provider was found to take. */
+interface Last<Message> extends Pair<Message> {
+  /** What was returned to be gone on with for many calls. */
+  readonly view?: Pair<Message> | undefined
   readonly tokens: number
   readonly window?: number | undefined
 }
@@ -71,17 +78,20 @@ export function createFitting<Message>(
 
   /** A framework may hand what was returned on to the next call: then the originals are put back. */
   function originals(messages: readonly Message[], last: Last<Message> | undefined): readonly Message[] {
-    if (last === undefined || last.returned === last.given || last.returned.length > messages.length)
-      return messages
-    const { returned, given } = last
-    return returned.every((message, at) => isSame(message, messages[at]))
-      ? [...given, ...messages.slice(returned.length)]
-      : messages
+    const pair = [last, last?.view].find(
+      (each) =>
+        each !== undefined &&
+        each.returned !== each.given &&
+        each.returned.length <= messages.length &&
+        each.returned.every((message, at) => isSame(message, messages[at])),
+    )
+    return pair === undefined ? messages : [...pair.given, ...messages.slice(pair.returned.length)]
   }
 
   async function made(messages: readonly Message[], ask: FittingAsk, window: number | undefined) {
     const { conversation = '', usage, system, tools } = ask
-    const given = originals(messages, lasts.get(conversation))
+    const last = lasts.get(conversation)
+    const given = originals(messages, last)
     const outcome = await fitIn(dialect, given, {
       ...plain,
       window: window ?? plain.window,
@@ -96,7 +106,8 @@ export function createFitting<Message>(
     for (const original of outcome.kept) await keep?.(original)
     await states.set(conversation, outcome.state)
     const { messages: returned, report } = outcome
-    lasts.set(conversation, { given, returned, tokens: report.tokensAfter, window })
+    const view = ask.isView === true ? { given, returned } : last?.view
+    lasts.set(conversation, { given, returned, view, tokens: report.tokensAfter, window })
     return outcome
   }
 
