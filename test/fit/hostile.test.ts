@@ -89,6 +89,7 @@ describe.each(wires)('on %s', (wire) => {
     ]
     for (const list of tried)
       for (const window of [9000, 14_000]) {
+        expect(() => fit(list, { ...options, window })).not.toThrow()
         const made = sendable(fit(list, { ...options, window }), 'notes')
         compacted += made?.report.boundary?.isNew === true ? 1 : 0
       }
