@@ -370,7 +370,8 @@ describe('by content alone', () => {
         answers(response, reply.body, reply.status),
       )
     })
-    await runAgent(hop.url, { model: 'claude-opus-5-5', steps: 6, resultChars: 24_000 })
+    const task = runAgent(hop.url, { model: 'claude-opus-5-5', steps: 6, resultChars: 24_000 })
+    expect(await task.then(() => 'went on', String)).toBe('went on')
     const refused = simulator.log.requests.filter(({ error }) => error !== null)
     expect(refused.length).toBeGreaterThan(0)
     for (const { error } of refused) expect(error!.message).toContain('bound to a different conversation')
