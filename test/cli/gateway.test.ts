@@ -44,6 +44,6 @@ describe('pal gateway -- CLIENT', () => {
     expect(bad.err).toContain('--upstream')
     const none = await pal(['gateway', '--', 'no-such-program-here'])
     expect(none.code).toBe(1)
-    expect(none.err).toContain('cannot be started')
+    expect(none.err).toContain('cannot be started: it is not installed, or not on PATH')
   })
 })

@@ -32,7 +32,6 @@ describe('the gate', () => {
     const [result] = ofType(await play.facts(), 'tool-result')
     expect(result!.spill).toMatchObject({ bytes: Buffer.byteLength(long) })
     expect(refusals(play.scene)).toEqual([])
-    await play.session.close()
   })
 
   it('[Z1] cuts one endless line between characters', async () => {

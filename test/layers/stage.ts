@@ -16,7 +16,7 @@ import { inMemoryStore } from '../../src/stores/index.ts'
 import { countingIds } from '../../src/testing/builders.ts'
 import type { Tool, ToolPolicy } from '../../src/tools/tool.ts'
 import type { Store } from '../../src/transcript/store.ts'
-import { factsOf, modelId, simulated, turn, type SimulatedApi } from '../e2e/simulated.ts'
+import { factsOf, later, modelId, simulated, turn, type SimulatedApi } from '../e2e/simulated.ts'
 
 export interface StageOptions {
   readonly layers?: LayerOptions
@@ -81,6 +81,7 @@ export async function stage(steps: readonly ScriptStep[], options: StageOptions 
     requests: () => scene.simulator.log.requests.map(({ body }) => body as WireRequest),
     facts: () => factsOf(store, own.session.id),
   }
+  later(() => own.session.close())
   return own
 }
 

@@ -126,6 +126,15 @@ export async function opened(steps: Steps, options: SceneOptions = {}) {
     ...(options.extensions === undefined ? {} : { extensions: options.extensions }),
   } as never)
   later(() => preset.close())
+  // A session lies on files: what a test leaves open is closed behind it.
+  const open = preset.engine.open.bind(preset.engine)
+  Object.assign(preset.engine, {
+    open: async (...words: Parameters<typeof open>) => {
+      const session = await open(...words)
+      later(() => session.close())
+      return session
+    },
+  })
   const requests = (): readonly WireRequest[] =>
     scene.simulator.log.requests.map(({ body }) => body as WireRequest)
   const asked = (source: string): readonly WireRequest[] =>

@@ -168,11 +168,10 @@ const environmentOf = (
 function ended(io: Io, program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Exit> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: 'inherit', env })
-    child.once('error', (error) =>
-      resolve(
-        complain(io, refuse(exits.failed, `${programName(program)} cannot be started: ${error.message}`)),
-      ),
-    )
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'ENOENT' ? 'it is not installed, or not on PATH' : error.message
+      resolve(complain(io, refuse(exits.failed, `${programName(program)} cannot be started: ${why}`)))
+    })
     child.once('exit', (code, signal) =>
       resolve((signal === 'SIGINT' ? exits.interrupted : (code ?? exits.failed)) as Exit),
     )
