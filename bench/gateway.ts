@@ -9,7 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gatewayBefore } from './gateway-before.ts'
 
-const runs = 21
+const runs = 41
+/** A gateway runs for a day: what is measured is not its first requests. */
+const warmUp = 60
 const clients = 64
 const conversations = 50
 
@@ -115,14 +117,14 @@ async function measure(): Promise<void> {
     other.send(job)
     return answered
   }
-  const same = Array.from({ length: runs }, () => 0)
+  const same = (count: number): readonly number[] => Array.from({ length: count }, () => 0)
   for (const tokens of [100_000, 1_000_000]) {
-    const direct = medianOf(await ask({ url: upstream, tokens, seeds: same, atOnce: 1 }))
+    const direct = medianOf(await ask({ url: upstream, tokens, seeds: same(runs), atOnce: 1 }))
     for (const level of ['watch', 'trim'] as const) {
       const gateway = await gatewayBefore(upstream, join(folder, level), { level, recorder: null })
-      await ask({ url: gateway.url, tokens, seeds: same.slice(0, 10), atOnce: 1 })
+      await ask({ url: gateway.url, tokens, seeds: same(warmUp), atOnce: 1 })
       const before = process.cpuUsage()
-      const through = medianOf(await ask({ url: gateway.url, tokens, seeds: same, atOnce: 1 }))
+      const through = medianOf(await ask({ url: gateway.url, tokens, seeds: same(runs), atOnce: 1 }))
       const cpu = cpuMs(before) / runs
       await gateway.stop()
       process.stdout.write(
