@@ -23,7 +23,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/one-bundle.ts'],
-    setupFiles: ['test/open-handles.ts'],
+    setupFiles: ['test/open-handles.ts', 'test/same-draws.ts'],
     execArgv: ['--expose-gc'],
     // One more than there are cores: many tests wait for processes they started.
     maxWorkers: availableParallelism() + 1,

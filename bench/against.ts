@@ -2,9 +2,9 @@
 // run their own bench/compose.ts and bench/fold.ts by turns, and each figure is the smallest median of its runs: other work on
 // the machine only ever adds to one. Without a commit there is nothing to hold against.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { treeOf } from './tree-of.ts'
 
 const root = dirname(import.meta.dirname)
 const given = process.argv.slice(2)
@@ -48,15 +48,6 @@ function figuresOf(tree: string): ReadonlyMap<string, number> {
       [`one more entry written at ${entries}, µs`, appendUs],
     ]),
   ])
-}
-
-/** The tree of a commit in a folder of its own, with the packages of this one. */
-function treeOf(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'pal-against-'))
-  const archive = execFileSync('git', ['archive', name], { cwd: root, maxBuffer: 1_000_000_000 })
-  execFileSync('tar', ['-x', '-C', folder], { input: archive })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return folder
 }
 
 if (commit === null) {

@@ -1,9 +1,9 @@
 // What a companion adds to a vendor's summary, at every recorded compaction whose summary can be read: `npm run lab -- companion
 // [FOLDER] [--json]`. The user's messages whole, rules labelled by hand (bench/companion-rules.json), needs by the lab's rule.
+import { added } from '../src/lab/stats/gains.ts'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
-  addMeasures,
   measuredMoments,
   measuredTexts,
   noMeasure,
@@ -41,7 +41,7 @@ const summed = (of: (one: MeasuredMoment) => boolean, text: (typeof measuredText
   moments
     .filter(of)
     .map(({ texts }) => texts[text])
-    .reduce(addMeasures, noMeasure)
+    .reduce(added, noMeasure)
 const share = (part: number, whole: number): string =>
   whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} %`
 

@@ -1,10 +1,11 @@
 // A fleet as it runs all day: sessions are sent to, claimed, written, renewed and given back, without pause. Printed: whether rows are
 // updated in place (HOT), and how large the tables are in the middle and at the end.
-//   npm run bench -- fleet-soak [--minutes 10] [--sessions 200] [--size small]
+//   npm run bench -- fleet-soak [--minutes 10] [--sessions 1000] [--idle 10000] [--rate 20] [--size small]
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { fleetOn, type TestFleet } from '../test/fleet/fleet.ts'
+import { idleSessions } from './fleet/idle.ts'
 import { freshDatabase, skipReason, sql, startServer, type TestDatabase } from '../test/postgres/server.ts'
 import { noteEntry } from '../src/testing/store-steps.ts'
 import { seq, sessionId } from '../src/transcript/ids.ts'
@@ -14,7 +15,10 @@ const { values } = parseArgs({
   strict: false,
   options: {
     minutes: { type: 'string', default: '10' },
-    sessions: { type: 'string', default: '200' },
+    sessions: { type: 'string', default: '1000' },
+    idle: { type: 'string', default: '10000' },
+    // Inputs a second: a day of work, not a race.
+    rate: { type: 'string', default: '20' },
     size: { type: 'string' },
   },
 })
@@ -25,6 +29,8 @@ if (skipReason !== null) {
 }
 const minutes = values['size'] === undefined ? Number(values['minutes']) : 0.1
 const sessions = Number(values['sessions'])
+const idle = Number(values['idle'])
+const betweenMs = 1000 / Number(values['rate'])
 const lanes = 4
 const leaseMs = 6000
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -59,7 +65,7 @@ async function sending({ queue }: TestFleet, until: number): Promise<void> {
   while (performance.now() < until) {
     const session = `s${Math.floor(Math.random() * sessions)}`
     await queue.send({ session, id: randomUUID(), kind: 'mail', body: 'x'.repeat(200) })
-    await pause(10)
+    await pause(betweenMs)
   }
 }
 
@@ -85,11 +91,12 @@ async function sizes({ adminUrl }: TestDatabase, when: string): Promise<void> {
 }
 
 say(
-  `fleet-soak: ${minutes} minutes, ${sessions} sessions, load ${readFileSync('/proc/loadavg', 'utf8').split(' ')[0]} at the start`,
+  `fleet-soak: ${minutes} minutes, ${sessions} sessions sent to and ${idle} idle, ${values['rate']} inputs a second, load ${readFileSync('/proc/loadavg', 'utf8').split(' ')[0]} at the start`,
 )
 const server = await startServer({ max_connections: '100', autovacuum_naptime: '15s' })
 try {
   const database = await freshDatabase(server)
+  await idleSessions(database.adminUrl, idle)
   const fleets = Array.from({ length: lanes + 1 }, () =>
     fleetOn(database.url, { connections: 4, leaseMs, renewMs: leaseMs / 4 }),
   )

@@ -1,13 +1,21 @@
 // A client that stays open and is spoken to over its pipes, as editors do it (Agent Client Protocol): for one that cannot go
-// on with an earlier conversation in a new process.
+// on with an earlier conversation in a new process, or whose start costs more than its work.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { isRecord } from '../src/transcript/content.ts'
 
+/** What it said to a prompt, and what went wrong. */
+export interface Said {
+  readonly text: string
+  readonly error: string | null
+}
+
 export interface OpenClient {
-  /** What it says to a prompt, once it is done with it. */
-  ask(prompt: string): Promise<string>
-  end(): void
+  /** Answers once it is done with the prompt. */
+  ask(prompt: string): Promise<Said>
+  /** Ends when its process has. */
+  end(): Promise<void>
 }
 
 interface Started {
@@ -59,16 +67,19 @@ export function openClient({ program, args, folder, env }: Started): OpenClient 
   return {
     async ask(prompt) {
       const { session, error } = await opened
-      if (typeof session !== 'string') return `no session: ${JSON.stringify(error)}`
+      if (typeof session !== 'string') return { text: '', error: `no session: ${JSON.stringify(error)}` }
       said = ''
       const answer = await call('session/prompt', {
         sessionId: session,
         prompt: [{ type: 'text', text: prompt }],
       })
-      return answer['error'] === undefined ? said : `${said}\n${JSON.stringify(answer['error'])}`
+      return { text: said, error: answer['error'] === undefined ? null : JSON.stringify(answer['error']) }
     },
-    end: () => {
-      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid)
+    async end() {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+      const closed = once(child, 'close')
+      process.kill(-child.pid)
+      await closed
     },
   }
 }

@@ -18,6 +18,8 @@ export interface Client {
   readonly label: string
   readonly packages: readonly string[]
   readonly program: string
+  /** Set for a library: a program of ours around it, which is given the folder the library lies in. */
+  readonly script?: string
   /** Writes its settings and gives its arguments and environment. */
   readonly prepare: (
     place: Place,
@@ -32,7 +34,7 @@ export interface Client {
   readonly path: RegExp
   /** Set for one that refuses to go on with an earlier conversation, or sends one that the API refuses. */
   readonly isInOneRun?: boolean
-  /** Flags by which it stays open and takes prompts over its pipes (`acp`), in place of those with a prompt. */
+  /** Words by which it stays open and takes prompts over its pipes (`acp`), in place of those with a prompt. */
   readonly staysBy?: readonly string[]
 }
 
@@ -170,6 +172,7 @@ export const opencode: Client = {
   label: 'opencode 1.18.33',
   packages: ['opencode-ai@1.18.33'],
   program: 'opencode',
+  staysBy: ['acp'],
   path: /^\/v1\/messages$/u,
   prepare: ({ home, url, model, window, isFurther }, prompt) => {
     const id = model ?? 'claude-opus-5'
@@ -179,6 +182,7 @@ export const opencode: Client = {
     writeFileSync(
       file,
       JSON.stringify({
+        model: `anthropic/${id}`,
         permission: { bash: 'allow', read: 'allow' },
         provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: 'none' }, ...limits } },
       }),
@@ -186,10 +190,21 @@ export const opencode: Client = {
     return {
       args: ['run', ...(isFurther === true ? ['--continue'] : []), '--model', `anthropic/${id}`],
       input: prompt,
-      env: { OPENCODE_CONFIG: file, OPENCODE_DISABLE_MODELS_FETCH: '1', ANTHROPIC_API_KEY: 'none' },
+      env: {
+        OPENCODE_CONFIG: file,
+        OPENCODE_DISABLE_MODELS_FETCH: '1',
+        OPENCODE_DISABLE_AUTOUPDATE: '1',
+        ANTHROPIC_API_KEY: 'none',
+        // It looks for its plugins at the registry with every start: nobody is there.
+        npm_config_registry: 'http://127.0.0.1:9/',
+      },
     }
   },
 }
+
+/** Without it a run goes on compiling WebAssembly after its last answer, for longer than it worked. */
+const quickEnd =
+  '--import=data:text/javascript,import{setFlagsFromString}from%22node:v8%22;setFlagsFromString(%22--liftoff-only%22)'
 
 export const qwen: Client = {
   label: 'Qwen Code 0.24.4',
@@ -204,7 +219,10 @@ export const qwen: Client = {
         security: { auth: { selectedType: 'anthropic' } },
         privacy: { usageStatisticsEnabled: false },
         general: { enableAutoUpdate: false },
-        ...(window === undefined ? {} : { model: { generationConfig: { contextWindowSize: window } } }),
+        // Near the end of the window it asks for fewer tokens than it wants to think, which the API refuses: without thoughts.
+        ...(window === undefined
+          ? {}
+          : { model: { generationConfig: { contextWindowSize: window, reasoning: false } } }),
       }),
     )
     return {
@@ -214,7 +232,29 @@ export const qwen: Client = {
         ANTHROPIC_BASE_URL: url,
         ANTHROPIC_MODEL: model ?? 'claude-opus-5',
         QWEN_CODE_SUPPRESS_YOLO_WARNING: '1',
+        QWEN_CODE_NO_RELAUNCH: '1',
+        NODE_OPTIONS: quickEnd,
       },
     }
   },
+}
+
+export const deepagents: Client = {
+  label: 'deepagents 1.14.1',
+  packages: [
+    'deepagents@1.14.1',
+    'langchain@1.5.14',
+    '@langchain/core@1.2.13',
+    '@langchain/anthropic@1.5.11',
+    '@langchain/langgraph@1.4.18',
+  ],
+  program: 'deepagents',
+  script: join(import.meta.dirname, 'sdks', 'deepagents.mjs'),
+  path: /^\/v1\/messages$/u,
+  // It knows the window of its model by itself.
+  prepare: ({ home, url, model }, prompt) => ({
+    args: [url, model ?? 'claude-opus-5', join(home, 'conversation')],
+    input: prompt,
+    env: {},
+  }),
 }

@@ -78,15 +78,17 @@ export async function openBench(
       }
       const { args, env, input } = client.prepare(place, prompt)
       const all = { ...env, HOME: home, TERM: 'xterm-256color', PATH }
-      if (client.staysBy === undefined) return runIn(project, program, args, all, input)
+      // Those that can are started anew for every prompt, as their users do.
+      if (client.staysBy === undefined || client.isInOneRun !== true)
+        return runIn(project, program, args, all, input)
       open ??= openClient({ program, args: client.staysBy, folder: project, env: all })
-      return open.ask(prompt)
+      return open.ask(prompt).then(({ text, error }) => (error === null ? text : `${text}\n${error}`))
     },
     bill: () => billOf(simulator, client),
     sent: () => before.passed,
     isAsSent: () => countsOf(before.passed) === countsOf(behind.passed),
     stop: async () => {
-      open?.end()
+      await open?.end()
       await before.stop()
       await gateway?.stop()
       await behind.stop()

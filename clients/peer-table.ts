@@ -18,24 +18,18 @@ export interface RuleRun {
 /** By whose rules and sizes our rows are played. */
 const model = 'claude-opus-4-5'
 
-export async function ruleRuns(
-  scripts: readonly Script[],
-  programs: readonly Program[],
-  tell: (line: string) => void,
-): Promise<readonly RuleRun[]> {
+/** Our rules for these programs on one session. */
+export async function ruleRuns(script: Script, programs: readonly Program[]): Promise<readonly RuleRun[]> {
   const rules = [...new Set(programs.flatMap(({ rule }) => (rule === null ? [] : [rule])))]
   const runs: RuleRun[] = []
-  for (const [index, script] of scripts.entries()) {
-    const prepared = prepareScript(script)
-    for (const rule of rules) {
-      const policy = policyNamed(rule)
-      if (policy === undefined) continue
-      const figures = (await replay(prepared, { policy, window, model })).figures['5m']
-      // The lab scales sizes to what providers counted; the simulator does not.
-      const cost = sharesOf(figures).equivalents / familyOf(model).scale
-      runs.push({ session: script.name, rule, cost, figures })
-    }
-    tell(`our rules: ${index + 1} of ${scripts.length} sessions`)
+  const prepared = prepareScript(script)
+  for (const rule of rules) {
+    const policy = policyNamed(rule)
+    if (policy === undefined) continue
+    const figures = (await replay(prepared, { policy, window, model })).figures['5m']
+    // The lab scales sizes to what providers counted; the simulator does not.
+    const cost = sharesOf(figures).equivalents / familyOf(model).scale
+    runs.push({ session: script.name, rule, cost, figures })
   }
   return runs
 }
@@ -137,6 +131,13 @@ function aligned(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${line(row).trimEnd()}\n`).join('')
 }
 
+/** What one program was charged for one session and showed in it, or where it ended. */
+function cellOf(run: Ran | undefined): string {
+  if (run === undefined) return '–'
+  if (run.answers < run.total) return `ended at ${run.answers} of ${run.total}`
+  return `${million(run.bill)} / ${percent(sharesOf(run.figures).retention)}`
+}
+
 export function tableOf(
   runs: readonly Ran[],
   rules: readonly RuleRun[],
@@ -166,10 +167,15 @@ export function tableOf(
     const row = ruleRow(program, of(program.name), rules)
     return row === null ? [] : [row]
   })
+  const sessionTable = sessions.map((session) => [
+    session,
+    ...played.map(({ name }) => cellOf(runs.find((run) => run.session === session && run.program === name))),
+  ])
   return [
     `${common.length} of ${sessions.length} sessions that every program played to the end; tokens and bill in millions, bill in input tokens of the program's model\n\n`,
     ...told,
     table,
+    `\nbill and need of each session\n\n${aligned([['session', ...played.map(({ name }) => name)], ...sessionTable])}`,
     ruleTable.length === 0
       ? ''
       : `\nour rules for these programs, input side without answers\n\n${aligned([ruleColumns, ...ruleTable])}`,

@@ -1,7 +1,9 @@
 // `npm run peers -- [FOLDER] [--sessions N] [--clients pal,claude] [--jobs N] [--json]`: recorded sessions played through real
 // programs, offline, and through ours, each charged by the simulator at the recorded times. The first sessions by name with a
-// hundred calls or more. What was played is kept under node_modules/.cache/peers, so that a run that was stopped goes on.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+// hundred calls or more. What was played is kept under node_modules/.cache/peers, so that a run that was stopped goes on; what our own
+// code played only as long as that code is the same.
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { bundledPal, bundleFolder } from '../bench/first-request.ts'
 import { importFile } from '../src/lab/importers/import-file.ts'
@@ -9,7 +11,7 @@ import { scriptOf, type Script } from '../src/lab/playing/script.ts'
 import { corpusOr } from '../test/shared-data.ts'
 import type { Client } from './agents.ts'
 import { commandIn, folderOf, play, programs, type Program, type Ran } from './peer-run.ts'
-import { ruleRuns, tableOf } from './peer-table.ts'
+import { ruleRuns, tableOf, type RuleRun } from './peer-table.ts'
 
 /** What is kept is of no use when this changes. */
 const format = 1
@@ -73,15 +75,21 @@ async function scripts(): Promise<readonly Script[]> {
 const root = dirname(import.meta.dirname)
 const kept = join(root, 'node_modules', '.cache', 'peers')
 mkdirSync(kept, { recursive: true })
-const fileOf = (script: Script, { client, model }: Program): string =>
-  join(kept, `${script.name}--${client.label}-${model}-${format}.json`.replaceAll(/[^\w.-]+/gu, '_'))
+const palProgram = await bundledPal(bundleFolder('peers'))
+const ourCode = createHash('sha256').update(readFileSync(palProgram)).digest('hex').slice(0, 12)
+const fileNamed = (...words: readonly string[]): string =>
+  join(kept, `${words.join('-')}-${format}.json`.replaceAll(/[^\w.-]+/gu, '_'))
+const fileOf = ({ name }: Script, { client, model }: Program): string =>
+  fileNamed(`${name}-`, client.label, model, ...(client.packages.length === 0 ? [ourCode] : []))
 
-const read = (file: string): Ran | null => {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Ran
-  } catch {
-    return null
-  }
+/** What was kept, or what is made now and kept. */
+async function keptOr<T>(file: string, make: () => Promise<T>): Promise<T> {
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as T
+  const made = await make()
+  // Whole or not at all: a run may be stopped at any time.
+  writeFileSync(`${file}.new`, JSON.stringify(made))
+  renameSync(`${file}.new`, file)
+  return made
 }
 
 const chosen = await scripts()
@@ -93,7 +101,6 @@ for (const program of wanted) {
     tell(`skip ${program.client.label}: ${program.client.packages.join(' ')} cannot be installed here`)
   else folders.set(program, where)
 }
-const palProgram = await bundledPal(bundleFolder('peers'))
 const commandOf =
   (where: string) =>
   (client: Client): readonly string[] =>
@@ -108,28 +115,34 @@ async function work(): Promise<void> {
     if (task === undefined) return
     const { script, program } = task
     const file = fileOf(script, program)
-    const known = read(file)
+    const isKept = existsSync(file)
     let told = Date.now()
-    const ran =
-      known ??
-      (await play(script, program, commandOf(folders.get(program)!), (answers) => {
+    const ran = await keptOr(file, () =>
+      play(script, program, commandOf(folders.get(program)!), (answers) => {
         if (Date.now() - told < progressMs) return
         told = Date.now()
         tell(`${program.name} ${script.name}: answer ${answers} of ${script.steps.length}`)
-      }))
-    if (known === null) writeFileSync(file, JSON.stringify(ran))
+      }),
+    )
     runs.push(ran)
     done += 1
     const total = done + tasks.length
     tell(
-      `${done} of ${total}: ${program.name} ${script.name}: ${ran.answers} of ${ran.total} answers, ${ran.refused} refused, ${ran.failures} failed, bill ${(ran.bill / 1e6).toFixed(2)} M${known === null ? ` in ${ran.seconds} s` : ' (kept)'}`,
+      `${done} of ${total}: ${program.name} ${script.name}: ${ran.answers} of ${ran.total} answers, ${ran.refused} refused, ${ran.failures} failed, bill ${(ran.bill / 1e6).toFixed(2)} M${isKept ? ' (kept)' : ` in ${ran.seconds} s`}`,
     )
     for (const problem of ran.problems) tell(`  ${problem}`)
   }
 }
 await Promise.all(Array.from({ length: jobs }, work))
 
-const rules = await ruleRuns(chosen, [...folders.keys()], (line) => tell(line))
+const rules: RuleRun[] = []
+for (const [index, script] of chosen.entries()) {
+  const played = [...folders.keys()]
+  const file = fileNamed(`${script.name}-`, 'rules', ourCode, ...played.map(({ name }) => name))
+  const ran = await keptOr(file, () => ruleRuns(script, played))
+  rules.push(...ran)
+  tell(`our rules: ${index + 1} of ${chosen.length} sessions`)
+}
 process.stdout.write(
   given.includes('--json') ? `${JSON.stringify({ runs, rules }, null, 2)}\n` : tableOf(runs, rules, wanted),
 )

@@ -68,10 +68,13 @@ function tree(name, revision) {
     input: execFileSync('git', ['archive', revision], { cwd: root, maxBuffer: 1 << 28 }),
   })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
-    cwd: folder,
-    stdio: 'inherit',
-  })
+  // The files one by one, as they are: a bundle is made for those who install it, and this tsc writes only declarations then.
+  const emitted = ['--emitDeclarationOnly', 'false', '--declaration', 'false', '--noCheck']
+  execFileSync(
+    process.execPath,
+    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', ...emitted],
+    { cwd: folder, stdio: 'inherit' },
+  )
   return folder
 }
 

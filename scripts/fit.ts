@@ -18,7 +18,8 @@ import {
   verdictsOf,
   type Verdict,
 } from '../src/lab/compactions/report.ts'
-import { addAtDial, atDial, nothingAtDial, type AtDial } from '../src/lab/compactions/at-dial.ts'
+import { atDial, nothingAtDial, type AtDial } from '../src/lab/compactions/at-dial.ts'
+import { added } from '../src/lab/stats/gains.ts'
 import { fitLogistic } from '../src/lab/fitting/logistic.ts'
 import { rowsOf } from '../src/lab/fitting/rows.ts'
 import { importFile } from '../src/lab/importers/import-file.ts'
@@ -178,7 +179,7 @@ function tellAtDial(): void {
       if (own !== project) continue
       const kept = atDial(recording, plan)
       for (const client of [recording.client.split(' ')[0]!, 'all'])
-        sums.set(client, addAtDial(sums.get(client) ?? nothingAtDial, kept))
+        sums.set(client, added(sums.get(client) ?? nothingAtDial, kept))
     }
   }
   const share = (part: number, whole: number): string =>

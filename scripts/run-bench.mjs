@@ -16,6 +16,7 @@ const all = [
   'growth',
   'compose',
   'against',
+  'dial-against',
   'corpus-cache',
   'wires',
   'wire-costs',

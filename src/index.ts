@@ -31,7 +31,7 @@ export type {
   Restorer,
   RestoreContext,
 } from './engine/restoring/restorer.ts'
-export { standingAttachment } from './engine/restoring/standing.ts'
+export { standingAttachment } from './engine/restoring/restorer.ts'
 export { sessionNotes, type SessionNotesOptions } from './forks/notes/session-notes.ts'
 export { modelSummary, type ModelSummaryOptions } from './forks/summary/model-summary.ts'
 export { anthropicModel } from './wires/anthropic/adapter.ts'
@@ -107,7 +107,17 @@ export type {
 } from './transcript/fact.ts'
 export type { Clock, Ids, Seq, SessionId, Uuid } from './transcript/ids.ts'
 export type { Memory, Provenance } from './memory/memory.ts'
-export type { Applied, MemoryChange, MemoryStore } from './memory/memory-store.ts'
+export type {
+  Applied,
+  BegunConsolidation,
+  MemoryChange,
+  MemorySets,
+  MemoryStore,
+  SavedSet,
+  SaveSetOptions,
+  SetStore,
+  SourcedChange,
+} from './memory/memory-store.ts'
 export {
   memoryToolHandlers,
   type MemoryToolCommand,

@@ -1,5 +1,5 @@
 // The default engine: which store, tools, words, hooks and layers belong together. It reads no file of settings and no
-// environment of its own; whoever calls it brings the settings in force (law N1).
+// environment of its own; whoever calls it brings the settings in force.
 import { release, type } from 'node:os'
 import { join } from 'node:path'
 import { machineFileSystem, type FileSystem } from './disk/fs.ts'
@@ -28,7 +28,7 @@ import {
   type PermissionSetup,
 } from './preset/permission.ts'
 import type { ContentRefusal } from './memory/instructions/includes.ts'
-import type { MemoryStore } from './memory/memory-store.ts'
+import { hasSets, type MemoryStore } from './memory/memory-store.ts'
 import { memoryWiring, type MemoryWiring } from './preset/memory/wiring.ts'
 import { memoryJobsOf, type MemoryJobs } from './preset/memory/jobs.ts'
 import { recallWiring } from './preset/memory/recalling.ts'
@@ -70,8 +70,8 @@ export interface PresetOptions extends PermissionSetup {
   /** Puts something around the store, whichever it is: what is written through it is then seen there. */
   readonly observe?: ((store: Store) => Store) | undefined
   /**
-   * Who keeps memories, in place of the folders of files: read, saved, recalled, searched and extracted into through the
-   * port. Diaries, consolidation and the commands of `pal memory` are of the folders alone.
+   * Who keeps memories, in place of the folders of files: read, saved, recalled, searched, extracted into and, where it
+   * makes change sets, consolidated through the port. Diaries and the commands of `pal memory` are of the folders alone.
    */
   readonly memoryStores?: readonly MemoryStore[] | undefined
   /** Where messages between sessions wait, in place of the project's folder. */
@@ -143,10 +143,15 @@ export function createPreset(options: PresetOptions): Preset {
 }
 
 function sayWhatIsOff({ memoryStores, settings, listen }: PresetOptions): void {
-  if (memoryStores === undefined || (settings.dream !== true && settings.diary !== true)) return
-  const message =
-    'diaries and consolidation need the folders of memories; with stores of your own both are off'
-  listen?.({ type: 'notice', code: 'memory-stores', message })
+  if (memoryStores === undefined) return
+  const off = [
+    ...(settings.diary === true ? ['diaries need the folders of memories'] : []),
+    ...(settings.dream === true && !memoryStores.every(hasSets)
+      ? ['consolidation needs a store of memories that makes change sets']
+      : []),
+  ]
+  const message = `${off.join(', and ')}: with the stores given it is off`
+  if (off.length > 0) listen?.({ type: 'notice', code: 'memory-stores', message })
 }
 
 /** What the engine is made of, each made once and handed on. */
@@ -205,15 +210,8 @@ function partsOf(options: PresetOptions) {
     ...(snips ? [snipTool()] : []),
     ...extensions.tools,
   ]
-  const memoryJobs = memoryJobsOf({
-    ...setup,
-    interactive,
-    fs,
-    store,
-    permission,
-    memory,
-    tools: () => tools,
-  })
+  const used = { fs, clock, store, memory, permission }
+  const memoryJobs = memoryJobsOf({ ...setup, ...used, interactive, tools: () => tools })
   return {
     ...shared,
     unique,
@@ -255,12 +253,14 @@ function promptOf(options: PresetOptions, parts: Parts): SectionSource {
   const { project, settings, environment } = options
   const { modelId, clock, memory, extensions, models, fs } = parts
   const { maxOutputTokens = defaults.engine.maxOutputTokens } = settings
+  const { gitStatusMs, gitPatientMs } = defaults.preset
+  const patienceMs = options.interactive === true ? gitStatusMs : gitPatientMs
   const load = async (): Promise<readonly Section[]> => {
     const own = sectionDefinitions({
       isGit: project.isGit,
       system: `${process.platform} (${type()} ${release()})`,
       shell: environment['SHELL'] ?? null,
-      git: options.system === undefined ? await gitState(fs, project, environment) : null,
+      git: options.system === undefined ? await gitState(fs, project, environment, patienceMs) : null,
       language: settings.language,
       maxOutputTokens: Math.min(maxOutputTokens, lookUp(models, modelId)?.maxOutput ?? Infinity),
       now: clock.now(),
@@ -296,6 +296,8 @@ function portsOf(options: PresetOptions, parts: Parts) {
     layers: options.layers !== undefined && isList(options.layers) ? options.layers : switches,
     automaticRemoval: switches.automaticRemoval,
     nativeClearing: switches.nativeClearing,
+    // Whoever stands behind an address of the user's own may not know it.
+    cacheDiagnostics: settings.cacheDiagnostics ?? settings.baseUrl === undefined,
     keepResults: switches.keepResults,
     hooks,
     folderInstructions: memory.folderInstructions,

@@ -29,8 +29,13 @@ export function costOf(work: () => unknown): number {
 
 /** How many times as much the work costs for eight times the size: about 8 where it grows as the size does, 64 where as its square. */
 export function growthOf(size: number, work: (size: number) => unknown): number {
-  const small = costOf(() => work(size))
-  return costOf(() => work(8 * size)) / small
+  // A collection of garbage or a neighbour may fall into one of two moments; work that grows as its square does so every time.
+  let least = Infinity
+  for (let again = 0; again < 5 && least >= mostGrowth; again++) {
+    const small = costOf(() => work(size))
+    least = Math.min(least, costOf(() => work(8 * size)) / small)
+  }
+  return least
 }
 
 /** More than eight times the work, less than its square. */

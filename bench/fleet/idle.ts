@@ -16,7 +16,6 @@ const hourMs = 3_600_000
 interface Prepared {
   readonly count: number
   readonly fleet: TestFleet
-  readonly backend: number
   readonly figures: { readonly empty: number[]; readonly cycle: number[] }
 }
 
@@ -40,15 +39,19 @@ export async function idleClaims(server: Server, idle: number): Promise<void> {
   for (const { fleet } of all) await fleet.close()
 }
 
-async function prepared(server: Server, count: number): Promise<Prepared> {
-  const { url, adminUrl } = await freshDatabase(server)
-  const fleet = fleetOn(url, { connections: 1, leaseMs: hourMs })
+export async function idleSessions(adminUrl: string, count: number): Promise<void> {
   await sql(
     adminUrl,
     `insert into pal.session (tenant, id, root, first, head, bytes, purpose) select 'acme', 'idle' || n, 'idle' || n, 0, 9, 20000, 'main'
        from generate_series(0, $1::int - 1) n`,
     [count],
   )
+}
+
+async function prepared(server: Server, count: number): Promise<Prepared> {
+  const { url, adminUrl } = await freshDatabase(server)
+  const fleet = fleetOn(url, { connections: 1, leaseMs: hourMs })
+  await idleSessions(adminUrl, count)
   // Sessions under way: they are wanted and held.
   for (let n = 0; n < active; n++)
     await fleet.queue.send({ session: `active${n}`, id: '1', kind: 'input', body: 'x' })
@@ -58,12 +61,14 @@ async function prepared(server: Server, count: number): Promise<Prepared> {
     taken += claimed.claimed.length
   }
   await sql(adminUrl, 'vacuum analyze')
-  const found = await fleet.connection.query('select pg_backend_pid() as pid', [])
-  if (!found.ok) throw new Error(found.failure.message)
-  return { count, fleet, backend: Number(found.rows[0]!['pid']), figures: { empty: [], cycle: [] } }
+  return { count, fleet, figures: { empty: [], cycle: [] } }
 }
 
-async function block({ count, fleet, backend, figures }: Prepared, counts: boolean): Promise<void> {
+async function block({ count, fleet, figures }: Prepared, counts: boolean): Promise<void> {
+  // Asked each time: a connection that was idle while the other database had its turn may be another one now.
+  const found = await fleet.connection.query('select pg_backend_pid() as pid', [])
+  if (!found.ok) throw new Error(found.failure.message)
+  const backend = Number(found.rows[0]!['pid'])
   const empty = await cost(backend, rounds.empty, () => fleet.queue.claim(owner, hourMs, randomUUID(), 1))
   const cycle = await cost(backend, rounds.cycle, () =>
     oneCycle(fleet, `idle${Math.floor(Math.random() * count)}`),

@@ -6,10 +6,12 @@ import { isFinal } from '../../src/fleet/index.ts'
 import type { LoggedRequest } from '../../src/simulator/index.ts'
 import { decode } from '../../src/transcript/codec.ts'
 import { isKnown } from '../../src/transcript/fact.ts'
+import { lateness, type Moment } from './places.ts'
 
 export interface Told {
   readonly type: string
   readonly at: number
+  readonly worker: number
   readonly session: string
   readonly isTakeover?: boolean
   readonly waitedMs?: number
@@ -28,6 +30,10 @@ interface Counted {
   readonly sent: ReadonlyMap<string, number>
   readonly heard: ReadonlyMap<string, LoggedRequest>
   readonly told: readonly Told[]
+  /** What was done to workers and the server. */
+  readonly faults: readonly Moment[]
+  /** Sessions that a worker takes at once. */
+  readonly places: number
   readonly acknowledged: readonly Acknowledged[]
   readonly seconds: number
   readonly cpu: number
@@ -118,18 +124,31 @@ async function transcripts({ database, acknowledged, say }: Counted, lines: read
   )
 }
 
-function times(
-  { told, sent, seconds, drainedIn, cpu, insertLoop, plainWaits, leaseMs, pollMs, say }: Counted,
-  entries: number,
-): void {
-  const claims = told.filter(({ type }) => type === 'claimed')
-  const late = claims.filter(({ isTakeover }) => isTakeover === true).map(({ waitedMs = 0 }) => waitedMs)
+function takeovers({ told, faults, places, leaseMs, pollMs, say }: Counted): void {
+  const taken = told.flatMap(({ type, isTakeover, at, waitedMs = 0 }) =>
+    type === 'claimed' && isTakeover === true ? [{ from: at - waitedMs, to: at }] : [],
+  )
+  if (taken.length === 0) return
+  const moments = told.flatMap(({ type, at, worker }) =>
+    type === 'ready' || type === 'claimed' || type === 'ended' ? [{ at, worker, what: type } as const] : [],
+  )
+  const { withPlace, waited, whileDown } = lateness(taken, [...moments, ...faults], places, leaseMs)
   // The wait between two polls is drawn from around its length.
-  const within = late.filter((ms) => ms <= pollMs * 1.25).length
-  if (late.length > 0)
-    say(
-      `takeovers: ${late.length}, from the last sign of life p50 ${leaseMs + quantile(late, 0.5)} ms, p95 ${leaseMs + quantile(late, 0.95)} ms, longest ${leaseMs + quantile(late, 1)} ms; ${within} within lease ${leaseMs} + poll ${pollMs} ms, the others waited for a core, a free place in a worker or the server to come back`,
-    )
+  const soon = (late: readonly number[]): number => late.filter((ms) => ms <= pollMs * 1.25).length
+  const spread = (late: readonly number[]): string =>
+    `p50 ${quantile(late, 0.5)} ms, p95 ${quantile(late, 0.95)} ms, longest ${quantile(late, 1)} ms, ${soon(late)} within a poll`
+  say(`takeovers: ${taken.length}, each after the end of a lease of ${leaseMs} ms (a poll is ${pollMs} ms):`)
+  say(`  ${withPlace.length} with a free place when it ended: ${spread(withPlace)}`)
+  say(
+    `  ${waited.length} when no worker that ran had a free place: ${spread(waited.map(({ total }) => total))}; counted from when one was free: ${spread(waited.map(({ late }) => late))}`,
+  )
+  say(`  ${whileDown.length} while the server was down or had just been: ${spread(whileDown)}`)
+}
+
+function times(counted: Counted, entries: number): void {
+  const { told, sent, seconds, drainedIn, cpu, insertLoop, plainWaits, pollMs, say } = counted
+  takeovers(counted)
+  const claims = told.filter(({ type }) => type === 'claimed')
   const waits = claims.filter(({ isTakeover }) => isTakeover !== true).map(({ waitedMs = 0 }) => waitedMs)
   say(
     `pickup: p50 ${quantile(waits, 0.5)} ms, p95 ${quantile(waits, 0.95)} ms after an input was sent (poll ${pollMs} ms); one plain insert beside it p50 ${quantile(plainWaits, 0.5)} ms, p95 ${quantile(plainWaits, 0.95)} ms`,

@@ -10,6 +10,7 @@ import { createSimulator, type LoggedRequest } from '../../src/simulator/index.t
 import { noteEntry } from '../../src/testing/store-steps.ts'
 import { seq, sessionId } from '../../src/transcript/ids.ts'
 import { serverSeconds } from './cpu.ts'
+import type { Moment } from './places.ts'
 import { report, type Acknowledged, type Told } from './report.ts'
 
 export interface RunOptions {
@@ -22,6 +23,7 @@ export interface RunOptions {
 
 const leaseMs = 6000
 const pollMs = 250
+const places = 12
 const progressMs = 30_000
 
 export async function faultRun(server: Server, options: RunOptions): Promise<void> {
@@ -46,11 +48,13 @@ export async function faultRun(server: Server, options: RunOptions): Promise<voi
   const child = await program('../test/fleet/worker-child.ts')
   const told: Told[] = []
   const acknowledged: Acknowledged[] = []
-  const running = new Map<number, ChildProcess>()
-  const faults = { killed: 0, stopped: 0, crashed: 0, cut: 0 }
+  const running = new Map<number, Worker>()
+  const faults: Faults = { killed: 0, stopped: 0, crashed: 0, cut: 0, moments: [] }
+  let started = 0
   const startWorker = (slot: number): void => {
+    const number = started++
     const address = database.url.replace(`:${server.port}/`, `:${proxy.port}/`)
-    const started = spawn(
+    const spawned = spawn(
       process.execPath,
       [
         child.file,
@@ -59,7 +63,7 @@ export async function faultRun(server: Server, options: RunOptions): Promise<voi
         '--lease',
         `${leaseMs}`,
         '--sessions',
-        '12',
+        `${places}`,
         '--connections',
         '5',
         '--acknowledged',
@@ -70,16 +74,16 @@ export async function faultRun(server: Server, options: RunOptions): Promise<voi
       },
     )
     let rest = ''
-    started.stdout.setEncoding('utf8').on('data', (text: string) => {
+    spawned.stdout.setEncoding('utf8').on('data', (text: string) => {
       const lines = (rest + text).split('\n')
       rest = lines.pop()!
       for (const line of lines) {
         const event = JSON.parse(line) as Told | Acknowledged
         if (event.type === 'acknowledged') acknowledged.push(event as Acknowledged)
-        else told.push(event as Told)
+        else told.push({ ...(event as Told), worker: number })
       }
     })
-    running.set(slot, started)
+    running.set(slot, { number, process: spawned })
   }
   for (let slot = 0; slot < workers; slot++) startWorker(slot)
   const fleet = fleetOn(database.url, { connections: 4 })
@@ -103,9 +107,9 @@ export async function faultRun(server: Server, options: RunOptions): Promise<voi
   clearInterval(progress)
   const seconds = (performance.now() - began) / 1000
   const cpu = serverSeconds(server.pid()) - cpuBefore.seconds + cpuBefore.lost
-  for (const worker of running.values()) worker.kill('SIGTERM')
+  for (const worker of running.values()) worker.process.kill('SIGTERM')
   await new Promise((resolve) => setTimeout(resolve, 3000))
-  for (const worker of running.values()) worker.kill('SIGKILL')
+  for (const worker of running.values()) worker.process.kill('SIGKILL')
   say(
     `${sessions} sessions, ${workers} worker processes, ${(seconds / 60).toFixed(1)} minutes (${minutes} of them with input and faults, then until nothing was left), lease ${leaseMs} ms, poll ${pollMs} ms`,
   )
@@ -117,6 +121,8 @@ export async function faultRun(server: Server, options: RunOptions): Promise<voi
     sent,
     heard,
     told,
+    faults: faults.moments,
+    places,
     acknowledged,
     seconds,
     cpu,
@@ -205,13 +211,27 @@ async function sendInputs(
   return sent
 }
 
+interface Worker {
+  /** Each process that was started has its own. */
+  readonly number: number
+  readonly process: ChildProcess
+}
+
+interface Faults {
+  killed: number
+  stopped: number
+  crashed: number
+  cut: number
+  readonly moments: Moment[]
+}
+
 interface Faulting {
   readonly server: Server
   readonly end: number
-  readonly running: Map<number, ChildProcess>
+  readonly running: Map<number, Worker>
   readonly startWorker: (slot: number) => void
   readonly proxy: { cut(): void }
-  readonly faults: { killed: number; stopped: number; crashed: number; cut: number }
+  readonly faults: Faults
   readonly workers: number
   readonly cpuBefore: { seconds: number; lost: number }
 }
@@ -219,22 +239,28 @@ interface Faulting {
 async function makeFaults(on: Faulting): Promise<void> {
   const { server, end, running, startWorker, proxy, faults, workers, cpuBefore } = on
   const stopped: Promise<void>[] = []
+  const note = (worker: number | null, what: Moment['what']): void =>
+    void faults.moments.push({ at: Date.now(), worker, what })
   while (performance.now() < end) {
     await new Promise((resolve) => setTimeout(resolve, 1500 + Math.random() * 2500))
     const slot = Math.floor(Math.random() * workers)
     const draw = Math.random()
     if (draw < 0.45) {
-      running.get(slot)!.kill('SIGKILL')
+      const { number, process: worker } = running.get(slot)!
+      worker.kill('SIGKILL')
+      note(number, 'gone')
       faults.killed++
       startWorker(slot)
     } else if (draw < 0.7) {
-      const worker = running.get(slot)!
+      const { number, process: worker } = running.get(slot)!
       worker.kill('SIGSTOP')
+      note(number, 'stopped')
       faults.stopped++
       stopped.push(
         new Promise((resolve) =>
           setTimeout(() => {
             worker.kill('SIGCONT')
+            note(number, 'resumed')
             resolve()
           }, leaseMs * 1.5),
         ),
@@ -245,7 +271,9 @@ async function makeFaults(on: Faulting): Promise<void> {
     } else {
       // What its processes have used so far would be forgotten with them.
       cpuBefore.lost += serverSeconds(server.pid()) - cpuBefore.seconds
+      note(null, 'stopped')
       await server.crash()
+      note(null, 'resumed')
       cpuBefore.seconds = serverSeconds(server.pid())
       faults.crashed++
     }
@@ -255,12 +283,12 @@ async function makeFaults(on: Faulting): Promise<void> {
 
 async function drained(
   fleet: TestFleet,
-  running: Map<number, ChildProcess>,
+  running: ReadonlyMap<number, Worker>,
   startWorker: (slot: number) => void,
 ): Promise<number> {
   const began = performance.now()
   for (;;) {
-    for (const [slot, worker] of running)
+    for (const [slot, { process: worker }] of running)
       if (worker.exitCode !== null || worker.signalCode !== null) startWorker(slot)
     const rows = await fleet.queue.rows()
     if (

@@ -119,7 +119,7 @@ export async function openPreset(
     io.err(`pal: the agent cannot run commands: ${noBash}\n`)
   const embedded = place.access === null ? await startEmbedded() : null
   if (embedded !== null) io.err(`pal: ${scriptedNotice}\n`)
-  const loaded = await loadExtensions(place)
+  const loaded = await loadExtensions(place, { interactive: more.interactive })
   for (const problem of loaded.problems) io.err(`pal: ${safeLine(problem)}\n`)
   const agents = await typesFor(place)
   for (const problem of agents.problems) io.err(`pal: ${safeLine(problem)}\n`)
@@ -279,8 +279,7 @@ export async function openSession(
   const { session, damage } = await engine.openWith(found.session, how)
   if (damage.length > 0)
     io.err(`pal: session ${found.session} is damaged; it continues without what was lost\n`)
-  for (const { file, line, what, done } of damage)
-    io.err(`pal: ${safeLine(`${file}:${line}: ${what}; ${done}`)}\n`)
+  for (const { where, what, done } of damage) io.err(`pal: ${safeLine(`${where}: ${what}; ${done}`)}\n`)
   // A model that is asked for holds, whatever was chosen in the session before.
   const { model } = options.settings
   if (model !== undefined && model !== session.modelId) await session.setModel(model)

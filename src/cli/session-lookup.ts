@@ -102,7 +102,7 @@ export async function openingOf(store: Store, session: SessionId): Promise<Openi
       return opening('unreadable')
     }
     if (item.kind === 'damage') {
-      if (why === '') why = `${item.damage.file}:${item.damage.line}: ${item.damage.what}`
+      if (why === '') why = `${item.damage.where}: ${item.damage.what}`
       continue
     }
     isRead = true

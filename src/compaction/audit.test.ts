@@ -3,7 +3,9 @@ import { Fold } from '../projection/fold.ts'
 import type { Part } from '../projection/view.ts'
 import { answered, call, entriesOf, result, said } from '../testing/builders.ts'
 import type { Fact } from '../transcript/fact.ts'
+import { seq } from '../transcript/ids.ts'
 import { auditOf, inventoryOf, ledgerOf, missingFrom, placesIn } from './audit.ts'
+import { errorOf } from './phrases.ts'
 import { readSpan } from './span-reading.ts'
 
 function partsOf(...facts: readonly Fact[]): readonly Part[] {
@@ -83,6 +85,18 @@ describe('the audit', () => {
       ['names: parseToken', 2],
       ['numbers: 8443', 1],
     ])
+  })
+
+  it('[O42] white space between words does not hide where something was said', () => {
+    const said = { at: seq(7), text: 'we use\n\tparseToken  for it' }
+    const placeOf = placesIn({ inputs: [], answers: [], calls: [], injected: [], earlier: [said] })
+    const found = ['[ ] use parseToken for', 'parseToken', 'parseToken it'].map((item) => placeOf(item)?.seq)
+    expect(found).toEqual([7, 7, undefined])
+  })
+
+  it('[O6] an error is told by its first line that speaks of one, or the first that says anything', () => {
+    const texts = ['ran\n  TypeError: no\nfailed', '\n \n  exit 3 \nbye', 'Failed', ' \n\n', '']
+    expect(texts.map(errorOf)).toEqual(['TypeError: no', 'exit 3', 'Failed', '', ''])
   })
 
   it('[O6] open things go into the ledger before names and numbers', () => {

@@ -4,14 +4,23 @@
 import { defaults } from '../settings/defaults.ts'
 import { estimateText } from '../projection/tokens.ts'
 import { pendingOf } from './extract.ts'
-import { errorOf } from './files.ts'
 import { fileOf } from './files.ts'
 import { stringsIn } from '../projection/folding/render.ts'
 import type { BlockRef } from '../transcript/fact.ts'
 import type { Keeping } from './user-words.ts'
 import type { Reading } from './span-reading.ts'
 import { about, isTask, noSections, type Sections } from './sections.ts'
-import { endsOf, lineOf, nameWord, numberWord, pathWord, ruleWord, sentencesOf } from './phrases.ts'
+import {
+  endsOf,
+  errorOf,
+  flat,
+  lineOf,
+  nameWord,
+  numberWord,
+  pathWord,
+  ruleWord,
+  sentencesOf,
+} from './phrases.ts'
 
 /** From what must not be missed to what only helps. */
 const kinds = ['pending', 'rules', 'errors', 'paths', 'names', 'numbers'] as const
@@ -48,7 +57,7 @@ export function inventoryOf(reading: Reading): Inventory {
     ),
     errors: most(errorsIn(reading)),
     paths: most([...reading.calls.flatMap((call) => fileOf(call) ?? []), ...matches(sayings, pathWord)]),
-    names: most([...matches(sayings, nameWord), ...matches(earlier, nameWord)]),
+    names: most([...matches(sayings, nameWord), ...matches(earlier, nameWord)].map(unquoted)),
     numbers: most(matches(sayings, numberWord)),
   }
 }
@@ -57,8 +66,11 @@ const errorsIn = ({ calls }: Reading): string[] =>
   calls.flatMap(({ outcome }) => (outcome?.isError === true ? [errorOf(outcome.text)] : []))
 
 function matches(texts: readonly string[], pattern: RegExp): string[] {
-  return texts.flatMap((text) => [...text.matchAll(pattern)].map((match) => match[1] ?? match[0]))
+  return texts.flatMap((text) => text.match(pattern) ?? [])
 }
+
+/** A name without the marks it was quoted in. */
+const unquoted = (name: string): string => (name.startsWith('`') ? name.slice(1, -1) : name)
 
 function most(items: readonly string[]): string[] {
   const counts = new Map<string, number>()
@@ -72,14 +84,15 @@ function most(items: readonly string[]): string[] {
 /** The things of an inventory that a text does not show. */
 export function missingFrom(inventory: Inventory, shown: string): Inventory {
   // Lines are shown with their blanks pressed together and, when long, cut: their beginning speaks for them.
-  const flat = shown.replaceAll(/\s+/g, ' ')
-  const isShown = (item: string): boolean => flat.includes(lineOf(item, probeChars).replace(/…$/, ''))
+  const all = flat(shown)
+  const isShown = (item: string): boolean => all.includes(probeOf(item))
   return Object.fromEntries(
     kinds.map((kind) => [kind, inventory[kind].filter((item) => !isShown(item))]),
   ) as Record<Kind, string[]>
 }
 
 const probeChars = 120
+const probeOf = (item: string): string => lineOf(item, probeChars).replace(/…$/, '')
 
 /** What is missing, as far as it fits: lines for the sections of the summary, open things first. */
 export function ledgerOf(missing: Inventory, tokens: number, factor: number): Sections {
@@ -143,13 +156,20 @@ export function placesIn({ inputs, answers, calls, earlier }: Reading): (item: s
     ...earlier,
     ...calls.map(({ at, input }) => ({ at, text: stringsIn(input).join('\n') })),
     ...calls.flatMap(({ outcome }) => (outcome === null ? [] : [outcome])),
-  ]
-    .map(({ at, text }) => ({ at, text: text.replaceAll(/\s+/g, ' ') }))
-    .toSorted((a, b) => a.at - b.at)
+  ].toSorted((a, b) => a.at - b.at)
+  const flattened = new Map<string, string>()
   return (item) => {
     // An open task is written with a mark that it did not have when it was said.
-    const words = lineOf(item.replace(/^\[.\] /u, ''), probeChars).replace(/…$/, '')
-    const found = texts.find(({ text }) => text.includes(words))
+    const words = probeOf(item.replace(/^\[.\] /u, ''))
+    const longest = words.split(' ').reduce((a, b) => (b.length > a.length ? b : a))
+    const found = texts.find(({ text }) => {
+      // White space matters to several words only, and a text without one of them lacks them all.
+      if (!text.includes(longest)) return false
+      if (longest === words) return true
+      const known = flattened.get(text) ?? flat(text)
+      flattened.set(text, known)
+      return known.includes(words)
+    })
     return found === undefined ? null : { seq: found.at }
   }
 }

@@ -112,7 +112,16 @@ const headChars = 400
 export const showsFile = ({ deed, command }: CallShape): boolean =>
   deed === 'read' || (command !== null && showing.test(command.slice(0, headChars)))
 
+const shapes = new WeakMap<CallInput['input'], CallShape>()
+
+/** A call never changes and is asked about in many places: what it was given is looked at once, as long as it lives. */
 export function callShape({ input }: CallInput): CallShape {
+  const known = shapes.get(input) ?? shapeOf(input)
+  shapes.set(input, known)
+  return known
+}
+
+function shapeOf(input: CallInput['input']): CallShape {
   // "find the fault" is a task and no command.
   if (tasksIn(input) !== null) return { files: [], deed: null, command: null }
   const leaves = leavesOf(input)

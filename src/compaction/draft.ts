@@ -11,7 +11,10 @@ import { defaults } from '../settings/defaults.ts'
 import { auditOf, inventoryOf, ledgerOf, missingFrom, placesIn, type Audit } from './audit.ts'
 import { excerptsOf } from './excerpts.ts'
 import { sectionsOf } from './extract.ts'
-import { chooseLines, groupedLines } from './scoring/choice.ts'
+import { usageIn } from './file-work.ts'
+import { chooseLines, groupedLines, type Grouped } from './scoring/choice.ts'
+import { countedOf } from './scoring/counted.ts'
+import type { Line } from './scoring/lines.ts'
 import { keepWords, type Keeping, type WordCaps } from './user-words.ts'
 import { joined, readSpan, shownText } from './span-reading.ts'
 import {
@@ -54,6 +57,8 @@ interface Segment {
   readonly fitted: Sections
   readonly keeping: Keeping
   readonly excerpts: readonly Kept[]
+  /** The single lines that stay, in their order. */
+  readonly lines: readonly Line[]
   readonly edit: SummaryEdit
   readonly part: Part
 }
@@ -116,9 +121,18 @@ function segment(
   const excerpts = excerptsFor(context, shape, { start, end }, keeping, isLast)
   const details = isLast
     ? detailsFor(context, shape, { start, end }, [account ?? renderSections(lines)], excerpts)
-    : []
-  const fitted = { ...lines, details }
-  const rest = { start, end, range, all: { ...all, details }, fitted, keeping, excerpts }
+    : noDetails
+  const fitted = { ...lines, details: details.items }
+  const rest = {
+    start,
+    end,
+    range,
+    all: { ...all, details: details.items },
+    fitted,
+    keeping,
+    excerpts,
+    lines: details.lines,
+  }
   return { ...rest, ...withText(context, shape, rest, account, isLast) }
 }
 
@@ -146,15 +160,16 @@ function detailsFor(
   span: { readonly start: number; readonly end: number },
   written: readonly string[],
   excerpts: readonly Kept[],
-): readonly string[] {
+): Grouped {
   const tokens = detailTokens / context.factor
-  if (tokens < leastDetailTokens) return []
+  if (tokens < leastDetailTokens) return noDetails
   const scored = context.scored()
   const texts = [...written, ...excerpts.map((kept) => excerptText(context, kept))]
   return groupedLines(scored.survey, chooseLines(scored, span, tokens, texts))
 }
 
 const leastDetailTokens = 50
+const noDetails: Grouped = { items: [], lines: [] }
 
 function excerptText({ fold }: PlanContext, { at, lines }: Kept): string {
   const part = fold.units.find(at.seq)
@@ -259,7 +274,9 @@ export function finish(context: PlanContext, { shape, segments }: Draft): Finish
   const fitted = added(last.fitted, ledger)
   const unwritten = { ...last, fitted, all: added(last.all, ledger) }
   const written = { ...unwritten, ...withText(context, shape, unwritten, shape.account, true) }
-  const final = [...segments.slice(0, -1), written]
+  const usage = usageIn(context)
+  const counted = countedOf(context.scored(), context.fold.numbers.upTo, { ...written, ...usage })
+  const final = [...segments.slice(0, -1), { ...written, edit: { ...written.edit, counted } }]
   const stubs = shape.stubs.map(({ edit }) => edit)
   return {
     edits: [...final.map(({ edit }) => edit), ...stubs],

@@ -4,12 +4,11 @@
 // are taken as long as they fit. Deterministic, and no model is asked.
 import type { Kept } from '../transcript/fact.ts'
 import { defaults } from '../settings/defaults.ts'
-import { blockWords } from '../projection/folding/render.ts'
-import { isPinned } from '../projection/folding/render.ts'
+import { blockWords, isPinned } from '../projection/folding/render.ts'
 import { estimateText } from '../projection/tokens.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import type { PlanContext } from './plan-context.ts'
-import { isRestored } from './restoring.ts'
+import { isRestored, isSkillText } from './restoring.ts'
 import { usageIn, type Usage } from './file-work.ts'
 import { chanceOf } from './scoring/choice.ts'
 import type { Survey } from './scoring/survey.ts'
@@ -30,40 +29,74 @@ export interface Piece extends Place {
   readonly names: readonly number[]
 }
 
-/** What stays of the parts from `start` to before `end`, in the order of their places. `shown` stays in any case. */
+/** What pieces are made of and chosen by. */
+export type PieceContext = Pick<PlanContext, 'fold' | 'parts' | 'factor' | 'scored'>
+
+/** Parts from `start` to before `end`. */
+interface Parts {
+  readonly start: number
+  readonly end: number
+}
+
+/** What stays of the parts, in the order of their places. `shown` stays in any case. */
 export function excerptsOf(
-  context: PlanContext,
-  { start, end }: { readonly start: number; readonly end: number },
+  context: PieceContext,
+  span: Parts,
   tokens: number,
   shown: readonly string[],
 ): readonly Kept[] {
   if (tokens <= 0) return []
-  const { pieces, usage, calls } = piecesIn(context, { start, end })
-  const sight = new Sight(context, { start, end }, shown)
+  const { likely, calls } = likelyIn(context, span)
+  return keptOf(chosenFrom(likely, tokens, new Sight(context, span, shown)), calls)
+}
+
+/** The pieces that later work could go by, each with its chance. */
+export function likelyIn(
+  context: PieceContext,
+  span: Parts,
+): { readonly likely: readonly Likely[]; readonly calls: ReadonlyMap<string, Place> } {
+  const { pieces, usage, calls } = piecesIn(context, span)
   const { need, weights } = context.scored()
   // What shows no file and names nothing is nothing that later work could go by.
   const worthy = pieces.filter(({ block, names }) => names.length > 0 || usage.showsFile(block))
-  const likely = worthy.map((piece) => ({
-    piece,
-    chance: chanceOf(pieceValues(factsOf(piece, usage, need)), weights.piece),
-  }))
-  return keptOf(chosenFrom(likely, tokens, sight), calls)
+  const likely = worthy.map((piece): Likely => {
+    const values = pieceValues(factsOf(piece, usage, need))
+    return { piece, values, chance: chanceOf(values, weights.piece) }
+  })
+  return { likely, calls }
+}
+
+/** Those that would have come next beside what stayed. */
+export function nextOf(
+  context: PieceContext,
+  span: Parts,
+  {
+    left,
+    stayed,
+    shown,
+  }: {
+    readonly left: readonly Likely[]
+    readonly stayed: readonly Likely[]
+    readonly shown: readonly string[]
+  },
+): readonly Likely[] {
+  const sight = new Sight(context, span, shown)
+  for (const { piece } of stayed) sight.take(piece)
+  return chosenFrom(left, defaults.score.whyTokens, sight)
 }
 
 /** What could stay of a span, with what is known of it. */
 export function piecesIn(
-  context: PlanContext,
-  { start, end }: { readonly start: number; readonly end: number },
+  context: PieceContext,
+  { start, end }: Parts,
 ): {
   readonly pieces: readonly Piece[]
   readonly usage: Usage
   readonly calls: ReadonlyMap<string, Place>
 } {
   const calls = callsIn(context, start, end)
-  const usage = usageIn(
-    context.parts,
-    [...calls.values()].map(({ block }) => block),
-  )
+  const kept = [...calls.values()].map(({ block }) => block)
+  const usage = usageIn(context, kept)
   const looked = context.parts.slice(newestFrom(context, start, end), end)
   return { pieces: looked.flatMap((part) => piecesOf(context, part, usage)), usage, calls }
 }
@@ -88,7 +121,7 @@ export function factsOf(piece: Piece, usage: Usage, need: Float64Array): PieceFa
 }
 
 /** A span longer than any window is looked through from its end: what lies further back is the least likely to be needed. */
-function newestFrom({ parts }: PlanContext, start: number, end: number): number {
+function newestFrom({ parts }: PieceContext, start: number, end: number): number {
   let tokens = 0
   for (let index = end - 1; index >= start; index--) {
     tokens += parts[index]!.estimate
@@ -98,7 +131,7 @@ function newestFrom({ parts }: PlanContext, start: number, end: number): number 
 }
 
 /** A block of an entry. */
-interface Place {
+export interface Place {
   readonly part: Part
   readonly block: ViewBlock
   /** Its index in the entry. */
@@ -106,7 +139,7 @@ interface Place {
 }
 
 /** The calls of a span by their ids, those that an earlier boundary kept included. */
-function callsIn(context: PlanContext, start: number, end: number): ReadonlyMap<string, Place> {
+function callsIn(context: PieceContext, start: number, end: number): ReadonlyMap<string, Place> {
   const calls = new Map<string, Place>()
   const note = (place: Place): void => {
     if (place.block.type === 'tool_use') calls.set(place.block.id, place)
@@ -121,7 +154,7 @@ function callsIn(context: PlanContext, start: number, end: number): ReadonlyMap<
 
 /** What an earlier boundary kept in lines. */
 function keptIn(
-  { fold }: PlanContext,
+  { fold }: PieceContext,
   { from }: Part,
 ): readonly { readonly place: Place; readonly lines: NonNullable<Kept['lines']> }[] {
   const top = fold.edits.topAt(from)
@@ -147,11 +180,7 @@ class Sight {
   /** Names that stand somewhere else: 1 each. */
   readonly #known: Uint8Array
 
-  constructor(
-    { parts, scored }: PlanContext,
-    { start, end }: { readonly start: number; readonly end: number },
-    shown: readonly string[],
-  ) {
+  constructor({ parts, scored }: PieceContext, { start, end }: Parts, shown: readonly string[]) {
     const { need, survey } = scored()
     this.#need = need
     this.#known = new Uint8Array(need.length)
@@ -182,9 +211,10 @@ class Sight {
   }
 }
 
-/** A piece with the chance that an edit quotes it before it is shown again. */
-interface Likely {
+/** A piece with its features, and the chance they give that an edit quotes it before it is shown again. */
+export interface Likely {
   readonly piece: Piece
+  readonly values: readonly number[]
   readonly chance: number
 }
 
@@ -192,24 +222,24 @@ const numbered = /^ *\d+(?:→|\t|[:-](?=\D))/
 const bareOf = (line: string): string => (numbered.test(line) ? line.replace(numbered, '') : line)
 const linesIn = (block: ViewBlock): string[] => blockWords(block).split('\n').map(bareOf)
 
-function piecesOf(context: PlanContext, part: Part, usage: Usage): readonly Piece[] {
+function piecesOf(context: PieceContext, part: Part, usage: Usage): readonly Piece[] {
   // What was restored or held then is said again as it is now; quoted, it would be taken for that.
   if (part.kind === 'input' || isRestored(part)) return []
   if (part.kind === 'edit')
     return keptIn(context, part).flatMap(({ place, lines }) =>
-      piecesInBlock(context, place, lines, defaults.excerpts.keptAge),
+      piecesInBlock(context, place, lines, usage.ageOf(place.part.from)),
     )
   // What a stub left is not what the entry holds, and a made-up result holds nothing.
   if (part.by !== null || part.source[0] === -1) return []
   return part.blocks.flatMap((block, index) =>
     usage.isInstructions(block)
       ? []
-      : piecesInBlock(context, { part, block, source: part.source[index]! }, null, usage.age(part)),
+      : piecesInBlock(context, { part, block, source: part.source[index]! }, null, usage.ageOf(part.from)),
   )
 }
 
 function piecesInBlock(
-  { factor, fold, scored }: PlanContext,
+  { factor, fold, scored }: PieceContext,
   place: Place,
   ranges: Kept['lines'] | null,
   age: number,
@@ -217,7 +247,9 @@ function piecesInBlock(
   // What is pinned stays whole beside them.
   if (isPinned(fold.edits.pins, place.part.from, place.source, Infinity)) return []
   const { pieceLines, pieceTokens } = defaults.excerpts
-  const raw = blockWords(place.block).split('\n')
+  const text = blockWords(place.block)
+  if (isSkillText(text)) return []
+  const raw = text.split('\n')
   const trimmed = raw.map((line) => bareOf(line).trim())
   const pieces: Piece[] = []
   const { met } = scored().survey
@@ -246,12 +278,12 @@ function piecesInBlock(
 }
 
 /** Greedy by worth for the size. What was taken makes others worth less, so each is weighed again when its turn comes. */
-function chosenFrom(pieces: readonly Likely[], tokens: number, sight: Sight): readonly Piece[] {
+function chosenFrom(pieces: readonly Likely[], tokens: number, sight: Sight): readonly Likely[] {
   const { fenceTokens, leastWorth } = defaults.excerpts
   const queue = pieces
     .map((likely) => ({ likely, worth: sight.worthOf(likely) }))
     .sort((a, b) => a.worth - b.worth || byPlace(a.likely.piece, b.likely.piece))
-  const chosen: Piece[] = []
+  const chosen: Likely[] = []
   let left = tokens
   for (let next = queue.pop(); next !== undefined && next.worth > leastWorth; next = queue.pop()) {
     const { likely } = next
@@ -262,7 +294,7 @@ function chosenFrom(pieces: readonly Likely[], tokens: number, sight: Sight): re
       insert(queue, { likely, worth })
       continue
     }
-    chosen.push(likely.piece)
+    chosen.push(likely)
     left -= cost
     sight.take(likely.piece)
   }
@@ -289,7 +321,8 @@ function insert(queue: Weighed[], one: Weighed): void {
 }
 
 /** Pieces of one block as one, neighbours joined, and before a result the call that says what it is. */
-function keptOf(pieces: readonly Piece[], calls: ReadonlyMap<string, Place>): readonly Kept[] {
+function keptOf(chosen: readonly Likely[], calls: ReadonlyMap<string, Place>): readonly Kept[] {
+  const pieces = chosen.map(({ piece }) => piece)
   const blocks = new Map<string, { readonly at: Required<Kept['at']>; readonly lines: [number, number][] }>()
   const linesFor = ({ part, source }: Place): [number, number][] => {
     const key = `${part.from}.${source}`

@@ -89,6 +89,36 @@ describe('lines at a boundary', () => {
     expect(weights).toContain('npm run fit')
   })
 
+  it('[O40] pieces are explained as well: those that stay, and those that would have come next', () => {
+    const fold = worked()
+    const made = plan(fold, room, { trigger: 'auto', thrift: { ...point, excerptTokens: 3000 } })
+    if (!made.ok) throw new Error(made.message)
+    const edit = made.plan.edits.find((one) => one.kind === 'summary')!
+    const { pieces } = explainBoundary(fold, edit)
+    const stands = ({ at, lines: [first, last] }: (typeof pieces.kept)[number]): boolean =>
+      edit.keep.some(
+        (kept) => kept.at.seq === at && (kept.lines ?? []).some(([from, to]) => from < first && to >= last),
+      )
+    expect(pieces.kept.filter(({ lines: [first, last] }) => last - first > 5).length).toBeGreaterThan(3)
+    expect(pieces.kept.filter((one) => !stands(one))).toEqual([])
+    expect(pieces.left.length).toBeGreaterThan(3)
+    expect(pieces.left.filter(stands)).toEqual([])
+    for (const { quoted, names, worth, tokens, begins, subject, because } of [
+      ...pieces.kept,
+      ...pieces.left,
+    ]) {
+      expect(quoted).toBeGreaterThan(0)
+      expect(quoted).toBeLessThan(1)
+      expect(names).toBeGreaterThan(0)
+      expect(worth).toBeCloseTo((1000 * (quoted + 0.05 * names)) / (tokens + 30), 0)
+      expect(begins).not.toBe('')
+      expect(subject).toMatch(/^src\/part_\d+\.ts$/)
+      expect(because.map(({ feature }) => feature)).not.toContain('always')
+      const weights = because.map(({ weighs }) => Math.abs(weighs))
+      expect(weights).toEqual(weights.toSorted((a, b) => b - a))
+    }
+  })
+
   it('[O41] stand beside a text that somebody wrote, where it lacks them, in the same room', () => {
     const fold = worked()
     const { plan: ours, details } = planned(fold)

@@ -81,6 +81,7 @@ function outcomesOf({ answers }: Reading): string[] {
 function stepsOf({ answers, calls }: Reading): string[] {
   const lines: string[] = []
   for (const answer of answers) {
+    if (answer.calls === 0) continue
     const made = calls.slice(answer.after, answer.after + answer.calls)
     for (const [index, sentence] of sentencesOf(answer.text).slice(0, answer.calls).entries())
       lines.push(`${lineOf(sentence)}${about}${failedAt(made[index]!) ? 'failed' : 'worked'} [${answer.at}]`)

@@ -1,8 +1,11 @@
 // Which files the calls worked on, lately more than long ago, and where in them. What was worked on will be; nothing here
 // knows the future.
 import { defaults } from '../settings/defaults.ts'
+import type { Fold } from '../projection/fold.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import { callShape, leavesOf, showsFile } from './call-shape.ts'
+import { countedIn } from './scoring/counted.ts'
+import { plainCall } from './plain-call.ts'
 
 /** What calls did to a file. */
 export interface FileWork {
@@ -24,8 +27,10 @@ export interface Usage {
   showsFile(block: ViewBlock): boolean
   /** The block shows a file that comes with the instructions anyway. */
   isInstructions(block: ViewBlock): boolean
-  /** Answers that came after a part. */
-  age(part: Part): number
+  /** Answers that came after an entry that is in sight, or that an earlier boundary kept in pieces. */
+  ageOf(at: number): number
+  /** Every file that calls worked on. */
+  readonly files: ReadonlyMap<string, FileWork>
   /** Answers so far. */
   readonly now: number
 }
@@ -38,14 +43,18 @@ interface Worked {
 
 type Call = Extract<ViewBlock, { readonly type: 'tool_use'; readonly input: unknown }>
 
-/** `earlier` are calls that an earlier boundary kept: they say what their results show, and use nothing any more. */
-export function usageIn(parts: readonly Part[], earlier: readonly ViewBlock[]): Usage {
-  const { fading, changeWeight } = defaults.excerpts
+/** `earlier` are calls that an earlier boundary kept: they say what their results show, and use nothing any more. What that boundary had counted counts on. */
+export function usageIn(
+  { fold, parts }: { readonly fold: Fold; readonly parts: readonly Part[] },
+  earlier: readonly ViewBlock[] = [],
+): Usage {
+  const counted = countedIn(fold, parts)
+  const { fading, changeWeight, keptAge } = defaults.excerpts
   const files = new Map<string, FileWork>()
   const calls = new Map<string, Worked>()
-  const ages = new Map<Part, number>()
+  const ages = new Map<number, number>()
   const learn = (call: Call): Worked => {
-    const shape = callShape(call)
+    const shape = callShape(plainCall(call))
     const own = {
       files: shape.files.map(nearestOf),
       shows: showsFile(shape),
@@ -55,27 +64,46 @@ export function usageIn(parts: readonly Part[], earlier: readonly ViewBlock[]): 
     return own
   }
   for (const call of earlier.filter(isCall)) learn(call)
-  const now = parts.filter((part) => part.kind === 'answer').length
-  let age = now
+  const answers = parts.filter((part) => part.kind === 'answer')
+  const upTo = counted?.upTo ?? -1
+  const now =
+    answers.length +
+    (counted === null ? 0 : counted.answers - answers.filter(({ from }) => from <= upTo).length)
+  let age = answers.length
+  for (const [name, work = 0, changes = 0, last = -1, lastChange = -1, lastShown = -1] of counted?.files ??
+    [])
+    files.set(name, {
+      work: work * Math.exp(-(now - counted!.answers) / fading),
+      changes,
+      last,
+      lastChange,
+      lastShown,
+      touched: new Set(),
+    })
   for (const part of parts) {
     if (part.kind === 'answer') age--
-    ages.set(part, age)
+    ages.set(part.from, age)
+    const isCounted = part.from <= upTo
     const weight = Math.exp(-age / fading)
     for (const call of part.blocks.filter(isCall)) {
       const own = learn(call)
       for (const name of own.files) {
         const file = files.get(name) ?? newFile()
         files.set(name, file)
+        if (own.changes)
+          for (const text of leavesOf(call.input)) if (text.length < mostTouched) touch(file, text)
+        if (isCounted) continue
         file.work += weight * (own.changes ? changeWeight : 1)
         file.last = now - age
         if (own.shows) file.lastShown = now - age
         if (!own.changes) continue
         file.changes++
         file.lastChange = now - age
-        for (const text of leavesOf(call.input)) if (text.length < mostTouched) touch(file, text)
       }
     }
   }
+  // Where a text stands the first entry behind it does not.
+  for (const [at, born = now] of counted?.kept ?? []) ages.set(at, now - born)
   const callOf = (block: ViewBlock) => {
     if (isCall(block)) return calls.get(block.id)
     return block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined
@@ -93,7 +121,8 @@ export function usageIn(parts: readonly Part[], earlier: readonly ViewBlock[]): 
     isInstructions: (block) =>
       callOf(block)?.files.some((file) => instructionFiles.has(file.slice(file.lastIndexOf('/') + 1))) ===
       true,
-    age: (part) => ages.get(part) ?? 0,
+    ageOf: (at) => ages.get(at) ?? keptAge,
+    files,
   }
 }
 

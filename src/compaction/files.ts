@@ -2,7 +2,7 @@
 import { callShape, leavesOf, type CallInput, type Deed } from './call-shape.ts'
 import { countLines, type Call, type Outcome, type Reading } from './span-reading.ts'
 import { about, unique } from './sections.ts'
-import { errorLine, lineOf, sentencesOf } from './phrases.ts'
+import { errorOf, lineOf, sentencesOf } from './phrases.ts'
 
 /** The file that a call names for itself; files inside a command are the command's. */
 export function fileOf(call: CallInput): string | null {
@@ -93,12 +93,6 @@ export function errorsOf({ calls, answers }: Reading): string[] {
 }
 
 const followChars = 160
-
-/** The line of a text that tells what went wrong. */
-export function errorOf(text: string): string {
-  const lines = text.split('\n')
-  return lineOf(lines.find((line) => errorLine.test(line)) ?? lines.find((line) => line.trim() !== '') ?? '')
-}
 
 const targetOf = (call: Call): string => {
   const { command, files } = callShape(call)

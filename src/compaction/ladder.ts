@@ -113,22 +113,22 @@ export function rewritten(
   made: Plan,
   given: Given,
 ): PlanOutcome {
-  const whole = rewrittenWith(fold, room, options, made, given)
+  const context = planContextOf(fold, room, options)
+  const whole = rewrittenWith(context, options, made, given)
   if (whole.ok || made.shape === null || made.shape.excerptTokens === 0) return whole
   // A long text leaves no room for excerpts beside it, and for the user's words only what they must have.
   const bare = { ...made.shape, excerptTokens: 0, detailTokens: 0, caps: wordCaps(made.shape.caps.factor) }
-  const without = rewrittenWith(fold, room, options, { ...made, shape: bare }, given)
+  const without = rewrittenWith(context, options, { ...made, shape: bare }, given)
   return without.ok ? without : whole
 }
 
 function rewrittenWith(
-  fold: Fold,
-  room: Room,
+  context: PlanContext,
   options: PlanOptions,
   { shape, steps, tokensAfter }: Plan,
   { account, by, keptFrom }: Given,
 ): PlanOutcome {
-  const context = planContextOf(fold, room, options)
+  const { room } = context
   const cut = keptFrom === undefined || shape === null ? {} : bareCut(context, keptFrom(context))
   const made = shape === null ? null : draft(context, { ...shape, ...cut, account, by })
   if (made === null) return nothingToGo(context)

@@ -2,11 +2,16 @@
 // and the names that later work is likely to look for. Patterns only; nothing here decides.
 import { defaults } from '../settings/defaults.ts'
 
+const uneven = /[^\S ]| {2}/
+
+/** A text with one blank for all white space between words. Most have nothing else, and are not copied. */
+export const flat = (text: string): string => (uneven.test(text) ? text.replaceAll(/\s+/g, ' ') : text)
+
 /** Sentences and lines. Where a script writes no blank after its full stop, the stop alone ends a sentence. */
 export function sentencesOf(text: string): string[] {
   return text
     .split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u)
-    .map((sentence) => sentence.replace(/\s+/g, ' ').trim())
+    .map((sentence) => flat(sentence).trim())
     .filter((sentence) => sentence.length > 1 && !/^[`#*_=\-|\s]+$/.test(sentence))
 }
 
@@ -72,6 +77,14 @@ export const isQuestion = (sentence: string): boolean => /[?？؟]["'”’)\]]*
 export const errorLine =
   /(?:error|exception)\b|\b(?:fail(?:ed|ure)?|fatal|panic|traceback|denied|not found|cannot|refused)\b|エラー|失败|失敗|错误|錯誤|오류|실패/iu
 
+/** The line of a text that tells what went wrong, or the first that says anything. */
+export function errorOf(text: string): string {
+  const error = text.search(errorLine)
+  const at = Math.max(0, error < 0 ? text.search(/\S/) : error)
+  const end = text.indexOf('\n', at)
+  return lineOf(text.slice(text.lastIndexOf('\n', at) + 1, end < 0 ? undefined : end))
+}
+
 export const pathWord = /(?<![\w.@~/-])(?:[\w.@~-]*\/)+[\w.@-]*\w|\b[\w-]+\.(?:[a-z]{1,4})\b(?![\w(])/g
 export const nameWord =
   /`([^`\s]{3,80})`|\b(?:[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+|[A-Za-z]\w*_\w+|[A-Z]{2,}(?:-[A-Z0-9]+)+)\b/g
@@ -84,7 +97,7 @@ export function endsOf(text: string, chars: number = defaults.compaction.scanCha
 
 /** One line of at most so many characters, whole characters only. */
 export function lineOf(text: string, chars: number = defaults.compaction.lineChars): string {
-  const line = text.replace(/\s+/g, ' ').trim()
+  const line = flat(text).trim()
   return (line.length <= chars ? line : `${line.slice(0, chars - 1)}…`).toWellFormed()
 }
 

@@ -92,6 +92,9 @@ export const isRestored = ({ attachment }: Part): boolean =>
   attachment !== undefined &&
   (attachment.restored || attachment.kind === 'plan' || attachment.kind === modeKind)
 
+/** A skill that was used is restored as it is now: quoted as it was, it would be taken for that. */
+export const isSkillText = (text: string): boolean => text.startsWith('<skill name="')
+
 /** The attachment that holds a file read again; its source is the path. */
 export const fileKind = 'file'
 

@@ -6,6 +6,7 @@ import type { Seq } from '../transcript/ids.ts'
 import type { Part, ToolResultBlock } from '../projection/view.ts'
 import { stringsIn } from '../projection/folding/render.ts'
 import { endsOf } from './phrases.ts'
+import { plainCall } from './plain-call.ts'
 
 export interface Outcome {
   readonly at: Seq
@@ -81,7 +82,7 @@ function readAnswer(
   const after = into.calls.length
   for (const block of part.blocks) {
     if (block.type !== 'tool_use' || !('name' in block)) continue
-    const { id, name, input } = block
+    const { id, name, input } = plainCall(block)
     into.calls.push({ at: part.from, name, input, outcome: outcomes.get(id) ?? null })
   }
   const text = textOf(part)

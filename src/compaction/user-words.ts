@@ -12,6 +12,8 @@ export interface WordCaps {
   readonly totalTokens: number
   /** What an estimate is multiplied by. */
   readonly factor: number
+  /** The room is all there is: what whole messages leave of it goes to the ends of the others, however long those are. */
+  readonly fillsRoom?: boolean | undefined
 }
 
 export interface Keeping {
@@ -39,24 +41,25 @@ export function keepWords(
   const texts = words.map(({ at }) => textAt(find(at.seq), at.block))
   const chosen = new Map<number, Kept>()
   let left = caps.totalTokens
-  let leftForEnds = caps.totalTokens * defaults.compaction.endsShare
-  let whole = 0
   let shortened = 0
   // What waits for an answer comes first, and the newest of it is never only pointed at.
-  const order = byWeight(words.length)
+  const byAge = byWeight(words.length)
   const waits = (index: number): boolean => isUnanswered(words[index]!.at.seq)
-  for (const index of [...order.filter(waits), ...order.filter((one) => !waits(one))]) {
-    const { at } = words[index]!
+  const order = [...byAge.filter(waits), ...byAge.filter((one) => !waits(one))]
+  for (const index of order) {
     const cost = costOf(texts[index]!, caps.factor)
-    if (cost <= caps.messageTokens && cost <= left) {
-      left -= cost
-      whole++
-      chosen.set(index, { at })
-      continue
-    }
-    const most = Math.min(leftForEnds, caps.messageTokens)
+    if (cost > caps.messageTokens || cost > left) continue
+    left -= cost
+    chosen.set(index, { at: words[index]!.at })
+  }
+  const whole = chosen.size
+  let leftForEnds = caps.fillsRoom === true ? left : caps.totalTokens * defaults.compaction.endsShare
+  const cut = order.filter((index) => !chosen.has(index))
+  for (const [done, index] of cut.entries()) {
+    const { at } = words[index]!
+    const share = caps.fillsRoom === true ? leftForEnds / (cut.length - done) : leftForEnds
     const ends =
-      endsWithin(texts[index]!, most, caps.factor) ??
+      endsWithin(texts[index]!, Math.min(share, caps.messageTokens), caps) ??
       (waits(index) && at.seq === words.at(-1)?.at.seq ? leastEnds(texts[index]!, caps.factor) : null)
     chosen.set(index, { at, head: ends?.chars ?? 0, tail: ends?.chars ?? 0 })
     if (ends === null) continue
@@ -77,9 +80,12 @@ function byWeight(count: number): number[] {
 function endsWithin(
   text: string,
   tokens: number,
-  factor: number,
+  { factor, fillsRoom }: WordCaps,
 ): { readonly chars: number; readonly cost: number } | null {
-  for (let chars = defaults.view.userWordsEndChars; chars >= defaults.compaction.leastEndChars; chars /= 2) {
+  const { leastEndChars, endsShrink } = defaults.compaction
+  const longest = fillsRoom === true ? text.length : defaults.view.userWordsEndChars
+  const shrink = fillsRoom === true ? endsShrink : 1 / 2
+  for (let chars = longest; chars >= leastEndChars; chars *= shrink) {
     const most = Math.floor(chars)
     if (2 * most >= text.length) continue
     const cost = costOf(`${text.slice(0, most)}${text.slice(-most)}`, factor)

@@ -1,7 +1,7 @@
 // A compaction within a room that somebody names: the user's words first, and what they leave is shared by the newest
 // messages, excerpts and the text. Sizes are known only once a draft is made, so a few are tried, each corrected by the last.
 import { defaults } from '../settings/defaults.ts'
-import { draft, withLedger, type Draft, type Shape } from './draft.ts'
+import { draft, totalOf, withLedger, type Draft, type Shape } from './draft.ts'
 import { newestOf } from './kept-messages.ts'
 import type { PlanContext } from './plan-context.ts'
 
@@ -27,7 +27,9 @@ export function draftWithin(context: PlanContext, tokens: number, rest: Rest): D
     left = next > least && next < tooMuch ? next : (least + tooMuch) / 2
     if (attempt === tries - 2 && best === null) left = 0
   }
-  const found = best?.draft ?? wordsWithin(context, tokens, rest)
+  const fitting = best?.draft ?? null
+  const found =
+    fitting !== null && areWhole(fitting) ? fitting : (wordsWithin(context, tokens, rest) ?? fitting)
   return found === null ? null : filled(context, found, tokens)
 }
 
@@ -45,15 +47,29 @@ function filled(context: PlanContext, found: Draft, tokens: number): Draft {
   return found
 }
 
-/** Where the words alone are too much: as much of them as fits. */
+const areWhole = ({ segments }: Draft): boolean => {
+  const { shortened, pointed } = totalOf(segments)
+  return shortened + pointed === 0
+}
+
+/** Where the words alone are too much: as much of them as fits, before anything that a score chose. */
 function wordsWithin(context: PlanContext, tokens: number, rest: Rest): Draft | null {
-  const { wordsShare, shrink, leastWords } = defaults.dial.within
-  for (let share = wordsShare * shrink; share > leastWords; share *= shrink) {
+  const { mostWords, wordTries } = defaults.dial.within
+  const room = tokens + context.factor * context.view.fixedEstimate
+  let best: Draft | null = null
+  let low = 0
+  let high: number = mostWords
+  for (let attempt = 0; attempt < wordTries; attempt++) {
+    const share = (low + high) / 2
     const made = draft(context, shapeWithin(context, tokens, 0, rest, share))
     if (made === null) return null
-    if (withLedger(made) - context.factor * context.view.fixedEstimate <= tokens) return made
+    if (withLedger(made) > room) high = share
+    else {
+      low = share
+      best = made
+    }
   }
-  return null
+  return best
 }
 
 function shapeWithin(
@@ -75,7 +91,7 @@ function shapeWithin(
     ledgerTokens: Math.floor(ledgerShare * left),
     excerptTokens: excerptShare * left,
     detailTokens: detailShare * left,
-    caps: { messageTokens: words, totalTokens: words, factor: context.factor },
+    caps: { messageTokens: words, totalTokens: words, factor: context.factor, fillsRoom: true },
     account: null,
   }
 }

@@ -105,7 +105,7 @@ export function typedIn({ turns }: CompactedSpan, from: number): readonly TypedW
 const mostTyped = 100_000
 
 /** Which client's rules hold for a block. */
-export const clientNamed = (client: string): CompanionClient =>
+const clientNamed = (client: string): CompanionClient =>
   companionClients.find((name) => client.startsWith(name)) ?? 'claude-code'
 
 export const workIn = ({ turns }: CompactedSpan): Work => workOf(readingOf(turns).calls)
@@ -139,7 +139,7 @@ const belowFolder = (path: string, folder: string | null): string =>
   folder !== null && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
 
 /** One compaction: kept, lost, and what would be put back. */
-export function auditOf(
+function auditOf(
   span: CompactedSpan,
   head: Pick<SessionHead, 'client' | 'folder'>,
   soFar: SoFar,

@@ -23,7 +23,6 @@ export interface OpenTask {
 export interface FileAtWork {
   readonly path: string
   readonly edits?: number | undefined
-  readonly reads?: number | undefined
 }
 
 export interface FailedCommand {
@@ -31,12 +30,11 @@ export interface FailedCommand {
   readonly exitCode: number | null
 }
 
-/** Where the session can be read: a file with its lines, and a tool that reads it, where one is there. */
+/** Where the session can be read: a file with its lines. */
 export interface WayBack {
   readonly file: string
   readonly from: number
   readonly to: number
-  readonly tool?: string | undefined
 }
 
 export interface BlockInput {
@@ -59,7 +57,7 @@ export interface BlockInput {
 }
 
 /** In the order in which room is given. */
-export const itemKinds = ['newest', 'first', 'rules', 'task', 'words', 'file', 'failure'] as const
+const itemKinds = ['newest', 'first', 'rules', 'task', 'words', 'file', 'failure'] as const
 export type ItemKind = (typeof itemKinds)[number]
 
 export interface BlockItem {

@@ -179,12 +179,10 @@ const leftLine = (count: number): string =>
   count === 0 ? '' : `Not quoted for want of room: ${count} more of the user's messages.`
 
 const wayPath = /^[\p{L}\p{N}_.@~+:\\/ -]{1,300}$/u
-const toolName = /^[\w.-]{1,80}$/
 
 function wayLine(way: WayBack | undefined): string {
   if (way === undefined || !wayPath.test(way.file)) return ''
-  const tool = way.tool !== undefined && toolName.test(way.tool) ? `, with ${way.tool} or as a file` : ''
-  return `What came before can be read${tool}: ${defused(way.file)}, lines ${Math.trunc(way.from)}-${Math.trunc(way.to)}.`
+  return `What came before can be read: ${defused(way.file)}, lines ${Math.trunc(way.from)}-${Math.trunc(way.to)}.`
 }
 
 /** A line end, and what marks it as one of a list. */

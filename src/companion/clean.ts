@@ -11,7 +11,7 @@ const unseen =
   /(?![\t\n])\p{Cc}|[\u200B\u200E\u200F\u2028\u2029\u202A-\u202E\u2060\u2066-\u2069\uFEFF]|\p{Co}|[\u{E0000}-\u{E007F}]/gu
 
 /** What a terminal shows as it stands. */
-export const withoutControls = (text: string): string =>
+const withoutControls = (text: string): string =>
   text
     .replaceAll('\r\n', '\n')
     .replace(sequences, '')

@@ -65,7 +65,7 @@ async function newest(
 const mostLooked = 300
 
 /** The folder that the first lines of a session file name. */
-export async function folderOf(path: string): Promise<string | null> {
+async function folderOf(path: string): Promise<string | null> {
   try {
     let looked = 0
     for await (const { record } of streamLines(path, {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RecordedTurn, Recording } from '../lab/recording.ts'
-import { addMeasures, labelOf, measuredMoments, measuredTexts, noMeasure } from './measure.ts'
+import { added } from '../lab/stats/gains.ts'
+import { labelOf, measuredMoments, measuredTexts, noMeasure } from './measure.ts'
 
 const usage = { input: 10, cacheRead: 1000, cacheWrite: 100, output: 50 }
 const user = (text: string, kind?: string): RecordedTurn => ({
@@ -64,10 +65,7 @@ describe('what a companion adds', () => {
     const moments = [...measuredMoments(recording, new Set([labelOf(rule)]))]
     expect(moments.map(({ number }) => number)).toEqual([1, 2])
     const sums = Object.fromEntries(
-      measuredTexts.map((text) => [
-        text,
-        moments.map(({ texts }) => texts[text]).reduce(addMeasures, noMeasure),
-      ]),
+      measuredTexts.map((text) => [text, moments.map(({ texts }) => texts[text]).reduce(added, noMeasure)]),
     )
     expect(sums['nothing']).toMatchObject({
       compactions: 2,
@@ -91,8 +89,8 @@ describe('what a companion adds', () => {
     expect(sums['vendor + companion']!.added).toBeGreaterThan(50)
     expect(sums['vendor + last characters']!.added).toBeGreaterThan(20)
     // Two stretches of one request: written once, never carried.
-    const { carrying, added, paid } = sums['vendor + companion']!
-    expect(carrying).toBeCloseTo(1.25 * added)
+    const { carrying, added: tokens, paid } = sums['vendor + companion']!
+    expect(carrying).toBeCloseTo(1.25 * tokens)
     expect(paid).toBeCloseTo(2 * (10 + 100 + 125 + 250))
   })
 })

@@ -45,11 +45,6 @@ export const noMeasure = {
 }
 export type Measure = Readonly<typeof noMeasure>
 
-export function addMeasures(one: Measure, other: Measure): Measure {
-  const keys = Object.keys(noMeasure) as (keyof Measure)[]
-  return Object.fromEntries(keys.map((key) => [key, one[key] + other[key]])) as Measure
-}
-
 export interface MeasuredMoment {
   readonly session: string
   readonly client: string

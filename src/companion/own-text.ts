@@ -16,9 +16,6 @@ export const blockId = (session: string, boundary: string, kind: BlockKind): str
 const opening = /<companion id="[0-9a-f]{12}"[^>\n]*>/
 const closing = '</companion>'
 
-/** Whether a text holds something the companion said. */
-export const hasOwnText = (text: string): boolean => opening.test(text)
-
 /** A text without what the companion said; one that was cut off ends there. Never read back as the user's. */
 export function withoutOwnText(text: string): string {
   const parts: string[] = []
@@ -31,7 +28,3 @@ export function withoutOwnText(text: string): string {
   }
   return parts.length === 0 ? text : [...parts, text.slice(from)].join('').trim()
 }
-
-/** The ids of blocks that stand in a text. */
-export const ownIdsIn = (text: string): readonly string[] =>
-  [...text.matchAll(/<companion id="([0-9a-f]{12})"/g)].map(([, id]) => id!)

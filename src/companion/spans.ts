@@ -4,7 +4,7 @@ import { formatOf, importFile, isKnownLine, isLong } from '../lab/importers/impo
 import { streamLines } from '../lab/importers/line-stream.ts'
 import { fieldsOf, listOf, stringOrNull, type Fields, type JsonLine } from '../lab/importers/lines.ts'
 import type { RecordedBlock, RecordedTurn, Recording } from '../lab/recording.ts'
-import { isTypedWhileBusy } from '../lab/recording.ts'
+import { isAttached, isSummary, isTypedWhileBusy } from '../lab/recording.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Failure } from '../transcript/store.ts'
 
@@ -81,9 +81,6 @@ export function* spansIn(recording: Pick<Recording, 'turns'>): Generator<Compact
 
 const end: CompactedSpan = { turns: [], summary: null, kept: [], at: null, trigger: null, tokensBefore: null }
 
-const isSummary = ({ kind }: RecordedBlock): boolean => kind === 'compact_summary'
-const isAttached = (recorded: RecordedBlock): boolean =>
-  recorded.kind !== undefined && recorded.kind.startsWith('attachment:') && !isTypedWhileBusy(recorded)
 const textIn = ({ block }: RecordedBlock): string =>
   block.type === 'text' && 'text' in block ? block.text : ''
 

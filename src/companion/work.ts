@@ -26,8 +26,7 @@ export function laterWork(before: Work, now: Work): Work {
   const files = new Map<string, FileAtWork>(now.files.map((file) => [file.path, file]))
   for (const file of before.files) {
     const known = files.get(file.path)
-    const sum = (of: 'edits' | 'reads'): number => (known?.[of] ?? 0) + (file[of] ?? 0)
-    files.set(file.path, { path: file.path, edits: sum('edits'), reads: sum('reads') })
+    files.set(file.path, { path: file.path, edits: (known?.edits ?? 0) + (file.edits ?? 0) })
   }
   return {
     files: [...files.values()].slice(0, mostFiles),
@@ -40,7 +39,7 @@ const mostFailures = 4 * defaults.companion.failures
 
 /** In the order in which the calls were made. */
 export function workOf(calls: readonly WorkCall[]): Work {
-  const files = new Map<string, { edits: number; reads: number }>()
+  const edits = new Map<string, number>()
   const failures: FailedCommand[] = []
   let tasks: readonly OpenTask[] | null = null
   for (const { input, outcome } of calls) {
@@ -54,17 +53,14 @@ export function workOf(calls: readonly WorkCall[]): Work {
       failures.unshift({ program: programOf(command), exitCode: exitCodeIn(outcome.text) })
     if (outcome?.isError === true) continue
     for (const path of deed === null ? foldersIn(input, command) : paths) {
-      const known = files.get(path) ?? { edits: 0, reads: 0 }
+      const known = edits.get(path) ?? 0
       // The newest last, whatever came before.
-      files.delete(path)
-      files.set(path, {
-        edits: known.edits + (deed === 'edited' || deed === 'written' ? 1 : 0),
-        reads: known.reads + (deed === 'edited' || deed === 'written' ? 0 : 1),
-      })
+      edits.delete(path)
+      edits.set(path, known + (deed === 'edited' || deed === 'written' ? 1 : 0))
     }
   }
   return {
-    files: [...files].map(([path, counts]) => ({ path, ...counts })).toReversed(),
+    files: [...edits].map(([path, count]) => ({ path, edits: count })).toReversed(),
     failures: failures.slice(0, mostFailures),
     tasks,
   }
@@ -85,7 +81,7 @@ const openIn = (listed: readonly string[]): readonly OpenTask[] =>
     .map((task) => ({ text: task.slice('[ ] '.length), isStarted: task.startsWith('[>]') }))
 
 /** As the clients write it at the beginning or the end of what a command gave back. */
-export function exitCodeIn(text: string): number | null {
+function exitCodeIn(text: string): number | null {
   const found = /\bexit(?:ed with)?(?: status| code)?:? (\d{1,3})\b/i.exec(
     `${text.slice(0, ends)}\n${text.slice(-ends)}`,
   )

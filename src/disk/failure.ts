@@ -105,6 +105,9 @@ export type FailureCode =
   | 'unknown-format'
   | 'user-words'
 
+/** What was thrown, as text. */
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 export interface Failure {
   readonly code: FailureCode
   /** What happened, why, and what to do, in one sentence. */

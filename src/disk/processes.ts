@@ -64,12 +64,8 @@ export const machineProcesses: Processes = {
 }
 
 /** Whether a process is certainly over. Of one on another machine that cannot be known. */
-export async function isOver(
-  identity: ProcessIdentity,
-  processes: Processes = machineProcesses,
-): Promise<boolean> {
-  return (await ownerState(processes, identity)) === 'gone'
-}
+export const isOver = async (identity: ProcessIdentity): Promise<boolean> =>
+  (await ownerState(machineProcesses, identity)) === 'gone'
 
 /** Null where one of the two is not known. */
 export const sameOrUnknown = (

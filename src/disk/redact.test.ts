@@ -5,6 +5,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { redactingStream } from './redact-stream.ts'
 import { holdsTag, redact } from './redact.ts'
+import { corpusFolder } from '../../test/shared-data.ts'
 import { growthOf, mostGrowth } from '../../test/until.ts'
 
 // Made here, from letters that mean nothing: no scanner should find a real key in this file, so marks and tails are joined.
@@ -220,7 +221,7 @@ describe('redact', () => {
   })
 })
 
-const corpus = join(import.meta.dirname, '../../../shared/corpus')
+const corpus = corpusFolder
 describe.skipIf(!existsSync(corpus))(
   'redact over recorded sessions (skipped without recorded sessions)',
   () => {

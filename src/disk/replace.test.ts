@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hookedFileSystem, systemError } from '../../test/faults/hooked-fs.ts'
 import { machineFileSystem as fs } from './fs.ts'
-import { moveFile, replaceFile } from './replace.ts'
+import { replaceFile } from './replace.ts'
 import { foldName, safeName } from './safe-name.ts'
 
 const options = { mode: 0o600, unique: () => randomUUID(), blockBytes: 4096 }
@@ -64,21 +64,6 @@ describe('replace', () => {
     expect(outcome).toMatchObject({ ok: false, failure: { code: 'exists' } })
     expect(await node.readFile(path, 'utf8')).toBe('old')
     expect(await node.readdir(folder)).toEqual(['file'])
-  })
-
-  it('[S19] moving to another device copies into its folder first', async () => {
-    let isFirst = true
-    const apart = hookedFileSystem(fs, {
-      before: (call) => {
-        if (call.name !== 'rename' || !isFirst) return
-        isFirst = false
-        throw systemError('EXDEV')
-      },
-    })
-    await node.mkdir(join(folder, 'there'))
-    expect((await moveFile(apart, path, join(folder, 'there', 'file'), options)).ok).toBe(true)
-    expect(await node.readFile(join(folder, 'there', 'file'), 'utf8')).toBe('old')
-    expect(await node.readdir(folder)).toEqual(['there'])
   })
 })
 

@@ -27,13 +27,14 @@ export const isTemporaryName = (name: string): boolean => name.startsWith('.pal-
 export async function replaceFile(
   fs: FileSystem,
   path: string,
-  bytes: Uint8Array,
+  bytes: Uint8Array | readonly Uint8Array[],
   options: ReplaceOptions,
 ): Promise<Result<{ stat: FileStat }>> {
+  const parts = bytes instanceof Uint8Array ? [bytes] : bytes
   return await attempt(`replacing ${path}`, async () => {
     const folder = await fs.openFolder(await fs.realPath(dirname(path)))
     try {
-      return { stat: await replaceIn(fs, folder, basename(path), [bytes], options) }
+      return { stat: await replaceIn(fs, folder, basename(path), parts, options) }
     } finally {
       await folder.close()
     }
@@ -80,36 +81,6 @@ async function fill(
   } finally {
     await file.close()
   }
-}
-
-/** Moves a file, across devices too: then it is copied into the target's folder first, so that the last step is a rename. */
-export async function moveFile(
-  fs: FileSystem,
-  from: string,
-  to: string,
-  options: ReplaceOptions & { readonly blockBytes: number },
-): Promise<Result<object>> {
-  return await attempt(`moving ${from} to ${to}`, async () => {
-    try {
-      await fs.rename(from, to)
-      return {}
-    } catch (error) {
-      if (systemCode(error) !== 'EXDEV') throw error
-    }
-    const source = await fs.open(from, 'read')
-    try {
-      const folder = await fs.openFolder(await fs.realPath(dirname(to)))
-      try {
-        await replaceIn(fs, folder, basename(to), blocksOf(source, options.blockBytes), options)
-      } finally {
-        await folder.close()
-      }
-    } finally {
-      await source.close()
-    }
-    await fs.unlink(from)
-    return {}
-  })
 }
 
 /** The bytes of a file from one place to another, block by block. Each block is the caller's to keep. */

@@ -307,7 +307,8 @@ const statIfThere = (fs: FileSystem, path: string): Promise<FileStat | null> => 
 const realPathIfThere = (fs: FileSystem, path: string): Promise<string | null> =>
   unlessMissing(fs.realPath(path))
 
-async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
+/** Null where what it asks for is not there. */
+export async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work
   } catch (error) {

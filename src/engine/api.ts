@@ -1,4 +1,5 @@
 // The edge of the engine: what callers hand in, what it writes for them, and how a failure leaves it.
+import { errorText } from '../disk/failure.ts'
 import type { Slice } from './core.ts'
 import type { LiveEvent } from './live.ts'
 import { readFilesNow } from './restoring/read-through.ts'
@@ -87,7 +88,7 @@ export const nothingWaits: Failure = {
 export const cutShort = ({ id, name }: OpenCall): Fact => textResult(id, notRun(name))
 
 export const faultText = (error: unknown): string =>
-  `a part supplied to the engine failed: ${error instanceof Error ? error.message : String(error)}`
+  `a part supplied to the engine failed: ${errorText(error)}`
 
 /** What a hook says: information of a program, whatever it claims to be. */
 export const hookAttachment = (name: string, text: string): Fact =>

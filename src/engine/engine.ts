@@ -184,8 +184,13 @@ function withMissingEnd(
   const state = { fold, tail, spent, latest }
   if (next === null || next <= tail.next) return { state, damage }
   const lost = { from: tail.next, to: seq(next - 1) }
-  const place = { file: 'transcript', line: 0, offset: 0, bytes: 0 }
-  const missing = { ...place, what: missingText(lost), done: 'the session goes on behind them', lost }
+  const missing = {
+    where: 'transcript',
+    at: 0,
+    what: missingText(lost),
+    done: 'the session goes on behind them',
+    lost,
+  }
   return { state: { ...state, tail: { ...tail, next } }, damage: [...damage, missing] }
 }
 
@@ -211,15 +216,15 @@ function tell(options: Ready, damage: readonly Damage[]): void {
   for (const one of damage) options.listen?.({ type: 'notice', code: 'damage', message: damageText(one) })
 }
 
-const damageText = ({ file, line, what, done }: Damage): string => `${file}:${line}: ${what}; ${done}`
+const damageText = ({ where, what, done }: Damage): string => `${where}: ${what}; ${done}`
 
 /** What no earlier opening has written down. Of what was at one place and is said twice, the first counts. */
 function unsaid(damage: readonly Damage[], { fold, latest }: SessionState): readonly Damage[] {
   const known = new Set(latest.damagedAt)
-  return damage.filter(({ lost, offset }) => {
+  return damage.filter(({ lost, at }) => {
     if (lost !== undefined) return !fold.knowsLoss(lost)
-    const isKnown = known.has(offset)
-    known.add(offset)
+    const isKnown = known.has(at)
+    known.add(at)
     return !isKnown
   })
 }
@@ -233,21 +238,21 @@ const damageFacts = (fresh: readonly Damage[]): readonly Fact[] =>
           type: 'damage-found',
           lost: fresh.flatMap((one) => one.lost ?? []),
           report: fresh.map(damageText),
-          at: [...new Set(fresh.map(({ offset }) => offset))],
+          at: [...new Set(fresh.map(({ at }) => at))],
         },
       ]
 
 function taken(outcome: LeaseOutcome, session: SessionId): Extract<LeaseOutcome, { ok: true }> {
   if (outcome.ok) return outcome
   if (outcome.why === 'failed') throw new EngineError(outcome.failure)
-  const { pid, host, since, freeAt } = outcome.owner
+  const { who, since, freeAt } = outcome.owner
   const unseen =
     freeAt === undefined
       ? ''
       : `. That process cannot be seen from here: if it is dead, the session is free at ${new Date(freeAt).toISOString()}`
   throw new EngineError({
     code: 'session-open',
-    message: `session ${session} is open in process ${pid} on ${host} since ${new Date(since).toISOString()}; read it, branch off from it, or close it there${unseen}`,
+    message: `session ${session} is open in ${who} since ${new Date(since).toISOString()}; read it, branch off from it, or close it there${unseen}`,
   })
 }
 

@@ -14,7 +14,6 @@ import { noHooks, type HookAnswer, type HookName, type Hooks } from './hooks.ts'
 export interface HookCommandOptions {
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
-  readonly shell?: string | undefined
   readonly timeoutMs?: number | undefined
 }
 
@@ -149,7 +148,7 @@ async function run(
   options: HookCommandOptions,
   signal: AbortSignal,
 ): Promise<Ended> {
-  const child = spawn(options.shell ?? '/bin/sh', ['-c', command], {
+  const child = spawn('/bin/sh', ['-c', command], {
     cwd: options.cwd,
     env: options.environment,
     detached: true,

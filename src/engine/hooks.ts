@@ -1,5 +1,6 @@
 // Hooks: what others may say at certain moments. The port; `hook-commands` runs them as commands.
 // A hook that fails is shown; where it was to judge a call it blocks it, and is ignored everywhere else.
+import { errorText } from '../disk/failure.ts'
 import { pass, type Judge } from '../tools/permission/pipeline.ts'
 import type { Outcome } from '../transcript/fact.ts'
 import type { UserBlock } from '../transcript/content.ts'
@@ -93,13 +94,12 @@ export const hooks = (handlers: HookHandlers): Hooks => ({
       const { context = null, block = null } = (await handler(payload, signal)) ?? {}
       return { context, block, failures: [] }
     } catch (error) {
-      const why = `the ${name} hook failed: ${messageOf(error)}`
+      const why = `the ${name} hook failed: ${errorText(error)}`
       // It was to judge the call, so the call must not pass because the judge fell over.
       return { context: null, block: name === 'PreToolUse' ? why : null, failures: [why] }
     }
   },
 })
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 interface Fired {
   readonly options: { readonly hooks?: Hooks | undefined }

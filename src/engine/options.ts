@@ -1,4 +1,4 @@
-// What an engine is made of: the ports and the choices, handed in once (law N1).
+// What an engine is made of: the ports and the choices, handed in once.
 import { lookUp, modelTable, wireModelId, type ModelTable } from '../model/models.ts'
 import type { Model } from '../model/model.ts'
 import type { WireThinking } from '../model/wire.ts'
@@ -85,6 +85,8 @@ export interface EngineOptions<Request = AnthropicRequest> {
   readonly listen?: Emit | undefined
   /** The provider clears old results by itself where it can. */
   readonly nativeClearing?: boolean | undefined
+  /** The provider is asked what of the request before it could not read from its cache, where it can say so. */
+  readonly cacheDiagnostics?: boolean | undefined
   /** Newest results that clearing leaves, the server's own too. */
   readonly keepResults?: number | undefined
   /** Where the tools work. */
@@ -192,7 +194,7 @@ function layersOf(options: Omit<AnyOptions, 'wire'>, tools: readonly Tool[]): re
     thrift,
     ...layers,
     // Whoever can be asked decides it: a price for a call that nobody makes would keep the cheaper text away.
-    asksModel: summariser !== undefined,
+    asksModel: summariser !== undefined && summariser.onlyWithInstructions !== true,
   })
 }
 
@@ -204,7 +206,7 @@ export type ToolPolicies = Readonly<
 >
 
 /** What the tools say of their own results, and whoever set them up over that, as layers ask for it. */
-export function policiesOf(tools: readonly Tool[], given: ToolPolicies = {}): PolicyOf {
+function policiesOf(tools: readonly Tool[], given: ToolPolicies = {}): PolicyOf {
   const policies = new Map(tools.map((tool) => [tool.spec.name, tool.policy]))
   return (name) => {
     const own = policies.get(name)
@@ -246,7 +248,7 @@ export function runnableTools(
 }
 
 /** A caller's own system prompt is one dynamic section: nothing of it is known to be shared. */
-export async function sectionsOf(system: EngineOptions['system']): Promise<readonly Section[]> {
+async function sectionsOf(system: EngineOptions['system']): Promise<readonly Section[]> {
   if (system === undefined || system === '') return []
   if (typeof system === 'string') return [{ name: 'system', text: system, side: 'dynamic' }]
   return 'load' in system ? system.load() : system

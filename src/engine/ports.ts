@@ -92,6 +92,8 @@ export interface JobContext {
 
 /** Writes what stands for a span. Never throws: what goes wrong is the answer. */
 export interface SessionSummariser {
+  /** Asked only where somebody said what a summary should hold: the person, a hook, an instruction file. */
+  readonly onlyWithInstructions?: boolean | undefined
   summarise(
     ask: SummaryAsk & { readonly jobContext: JobContext | null; readonly emit: Emit },
     signal: AbortSignal,

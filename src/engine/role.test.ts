@@ -40,6 +40,7 @@ const every: Required<{ [Name in keyof EngineOptions]: EngineOptions[Name] }> = 
   toolPolicies: {},
   listen: () => undefined,
   nativeClearing: true,
+  cacheDiagnostics: true,
   cwd: '.',
   models: new Map(),
   window: 1000,

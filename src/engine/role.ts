@@ -43,6 +43,7 @@ const ground = [
   'toolPolicies',
   'listen',
   'nativeClearing',
+  'cacheDiagnostics',
   'keepResults',
   'cwd',
   'models',

@@ -52,6 +52,8 @@ export interface Latest {
   readonly parameters?: CacheParameters | undefined
   /** What the last answer left in the cache, while nothing was decided since that changes what is read of it. */
   readonly cached?: { readonly tokens: number; readonly at: number } | undefined
+  /** The last answer by its name at the provider, for a comparison with its request. */
+  readonly answer?: string | undefined
   /** Its answer read less from the cache than was there, and nothing of ours explains it. */
   readonly cacheLost?: boolean | undefined
   /** Lifetime of the breakpoints of its first request; it stays for the session. */
@@ -150,9 +152,10 @@ function notedFact(latest: Latest, entry: Entry): Latest {
     case 'media-learned':
       return { ...latest, learnedMedia: { ...latest.learnedMedia, ...fact.limits } }
     case 'assistant-message':
-      if (fact.usage === undefined || fact.partial === true) return latest
+      if (fact.usage === undefined || fact.usage.estimated === true || fact.partial === true) return latest
       return {
         ...latest,
+        answer: fact.provider === undefined && fact.messageId !== '' ? fact.messageId : undefined,
         cached: { tokens: fact.usage.cacheRead + fact.usage.cacheWrite, at: latest.requestAt ?? entry.at },
         largestPrompt: Math.max(latest.largestPrompt ?? 0, promptTokens(fact.usage)),
       }

@@ -80,7 +80,7 @@ export function compacted(request: ForeignRequest, chain: Chain, options: Compac
 const refused = (why: string): { readonly ok: false; readonly why: string } => ({ ok: false, why })
 
 /** What a text may take, in tokens. */
-export function withinOf({ point, window }: Pick<CompactOptions, 'point' | 'window'>): number {
+function withinOf({ point, window }: Pick<CompactOptions, 'point' | 'window'>): number {
   const allowed = allowanceOf(point, window)
   return allowed.excerptTokens + allowed.detailTokens + allowed.textTokens
 }

@@ -3,7 +3,7 @@
 import { allowanceOf } from '../projection/dial.ts'
 import { estimateText } from '../projection/tokens.ts'
 import { compacted, retold } from './compaction.ts'
-import { plainDigest } from './hash.ts'
+import { plainDigest } from '../wires/plain-digest.ts'
 import { bytesOf } from './json-spans.ts'
 import { isAnswer } from './layouts.ts'
 import { isDue } from './pace.ts'

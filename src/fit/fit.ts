@@ -13,8 +13,8 @@ import type {
   FitOutcome,
   FitReport,
   SummarisingOptions,
+  FitCost,
 } from './contract.ts'
-import { costOf } from './cost.ts'
 import {
   isCheaper,
   reduced,
@@ -31,6 +31,8 @@ import { settingOf, wrongOption } from './setting.ts'
 import { bytesIn } from './sizing.ts'
 import { readState, stateVersion, type FitState } from './state.ts'
 import { arranged, heard, untouchedTokens, workOf, type Arranged, type Work } from './work.ts'
+import { ratesOf } from '../model/models.ts'
+import { writeRate } from './pace.ts'
 
 /** Messages that may be sent: within the window, valid for the wire, and beginning with what was sent last. */
 export function fit<Message>(
@@ -253,5 +255,35 @@ function stateAfter(work: Work, out: Named, estimate: number, isNewBoundary: boo
     anchor: state.anchor,
     pace,
     calibration: state.calibration,
+  }
+}
+
+// What a prompt costs with the provider's cache in mind, as it was given and as it is returned: of this call, and of each one
+// that follows while the cache is warm. A compaction makes this call dearer and the following ones cheaper; here both are told.
+
+/** Prices are for a million tokens. */
+const perTokens = 1_000_000
+
+function costOf(work: Work, out: Named, tokens: number, kept: number): FitReport['cost'] {
+  const { setting, state, options, fixed, factor } = work
+  const untouched = untouchedTokens(work)
+  const rates = setting.info === null ? null : ratesOf(setting.info, Math.max(untouched, tokens))
+  if (rates === null) return null
+  const isCold =
+    state.given.length === 0 ||
+    (options.now !== undefined && state.at !== null && options.now - state.at >= setting.lifetimeMs)
+  const cached = (sizes: readonly number[], upTo: number): number =>
+    isCold ? 0 : factor * sizes.slice(0, upTo).reduce((sum, each) => sum + each, upTo === 0 ? 0 : fixed)
+  const priced = (all: number, read: number): number => {
+    const least = Math.min(all, read)
+    return (least * rates.read + (all - least) * writeRate(rates)) / perTokens
+  }
+  const both = (ofUntouched: number, ofFitted: number): FitCost => ({
+    untouched: ofUntouched,
+    fitted: ofFitted,
+  })
+  return {
+    now: both(priced(untouched, cached(work.tokens, work.known)), priced(tokens, cached(out.tokens, kept))),
+    next: both(priced(untouched, untouched), priced(tokens, tokens)),
   }
 }

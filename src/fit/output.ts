@@ -3,7 +3,7 @@
 import type { AppliedDecisions } from './applying.ts'
 import { chainOf, linksOf, startOf } from './chain.ts'
 import { wordsBefore } from './compaction.ts'
-import { plainDigest } from './hash.ts'
+import { plainDigest } from '../wires/plain-digest.ts'
 import { bytesOf, spliced, textAt } from './json-spans.ts'
 import { readRequest, userMessage } from './layouts.ts'
 import { listNames } from './messages.ts'

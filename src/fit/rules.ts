@@ -82,13 +82,6 @@ const rules: Readonly<Record<WireName, Rules>> = {
   },
 }
 
-/** Every rule of the wire that a list breaks; none for one that may be sent. */
-export const problemsOf = (
-  wire: WireName,
-  messages: readonly unknown[],
-  to: SentTo,
-): readonly WireProblem[] => rules[wire].check(messages, to)
-
 /** A list as one that the wire accepts. What needs no change stays the same object. */
 export function repaired(
   wire: WireName,

@@ -52,7 +52,7 @@ export interface FitState {
   readonly calibration: Calibration
 }
 
-export const newState = (wire: WireName): FitState => ({
+const newState = (wire: WireName): FitState => ({
   v: stateVersion,
   wire,
   head: '',

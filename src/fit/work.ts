@@ -7,17 +7,17 @@ import { applyDecisions, type AppliedDecisions } from './applying.ts'
 import { ChainIndex, chainOf, type Chain, type Match } from './chain.ts'
 import type { Boundary } from './compaction.ts'
 import type { FitFailure, FitOptions, KeptOriginal } from './contract.ts'
-import { plainDigest } from './hash.ts'
-import { heldBy, type Held } from './held.ts'
+import { plainDigest } from '../wires/plain-digest.ts'
 import { bytesOf, stringAt } from './json-spans.ts'
-import { resultTexts, type ForeignRequest, type Unit } from './layouts.ts'
+import { resultTexts, type ForeignRequest, type Unit, isAnswer } from './layouts.ts'
 import type { Piece } from './messages.ts'
 import { paceAfter, type Pace } from './pace.ts'
 import { roomFor, type Setting } from './setting.ts'
 import { headTokens, tokensOf } from './sizing.ts'
 import type { FitState, StoredEdit } from './state.ts'
-import { cut, newResults, repeatOf, type UnitEdit } from './trim.ts'
+import { cut, newResults, repeatOf, type UnitEdit, type LargeResult } from './trim.ts'
 import { firstUnsent } from './turns.ts'
+import { saidIn } from './facts.ts'
 
 export interface Work {
   readonly request: ForeignRequest
@@ -149,7 +149,7 @@ function matched({ head, given, sent }: FitState, chain: Chain): Found {
 }
 
 /** The texts of a unit, where it is a result. */
-export function textsOf(request: ForeignRequest, unit: Unit): readonly string[] | null {
+function textsOf(request: ForeignRequest, unit: Unit): readonly string[] | null {
   const found = resultTexts(request, unit)
   return found === null ? null : found.texts.map((span) => stringAt(request.bytes, span) ?? '')
 }
@@ -199,3 +199,52 @@ export const untouchedTokens = ({ tokens, fixed, factor, state }: Work): number 
     tokens.reduce((sum, each) => sum + each, fixed),
     factor,
   )
+
+// What the caller says of single messages and tools: messages that stay word for word, and how much of a tool's results passes whole.
+
+interface Held {
+  /** Whether it stands in a message that is pinned. */
+  readonly isPinned: (unit: Unit) => boolean
+  /** Results that may be shortened, each with the limit of its tool; `share` below one where the window asks for less. */
+  readonly shortenable: (results: readonly LargeResult[], share: number) => readonly LargeResult[]
+}
+
+function heldBy(
+  request: ForeignRequest,
+  pieces: readonly Piece[],
+  messages: readonly unknown[],
+  { pins, toolPolicies = {} }: FitOptions,
+): Held {
+  const isPinned = ({ message }: Unit): boolean => {
+    const origin = pieces[message]?.origin
+    return pins !== undefined && origin !== undefined && pins(messages[origin], origin)
+  }
+  const names = Object.keys(toolPolicies).length === 0 ? new Map<string, string>() : toolNames(request)
+  const mostOf = (call: string): number | null | undefined => {
+    const name = names.get(call)
+    return name !== undefined && Object.hasOwn(toolPolicies, name)
+      ? toolPolicies[name]!.maxResultChars
+      : undefined
+  }
+  return {
+    isPinned,
+    shortenable: (results, share) =>
+      results.flatMap((result) => {
+        const most = mostOf(result.call)
+        if (most === null || isPinned(request.units[result.unit]!)) return []
+        return [most === undefined ? result : { ...result, most: most * share }]
+      }),
+  }
+}
+
+/** Which tool each call is of. */
+function toolNames(request: ForeignRequest): ReadonlyMap<string, string> {
+  const answers = request.units.filter(({ role }) => isAnswer(role))
+  return new Map(
+    saidIn(request, answers).flatMap(({ content }) =>
+      content.flatMap((block) =>
+        block.type === 'tool_use' && 'id' in block ? [[block.id, block.name] as const] : [],
+      ),
+    ),
+  )
+}

@@ -53,7 +53,7 @@ const failed = (code: 'aborted' | 'cap' | 'network', message: string): ModelEven
 const estimateMargin = 1.5
 
 /** The most it can cost: nothing is read from the cache, and it answers as long as it may. */
-export function mostDollars(
+function mostDollars(
   { models, maxOutputTokens }: Pick<MeterOptions, 'models' | 'maxOutputTokens'>,
   { model, body }: Pick<ModelRequest, 'model' | 'body'>,
 ): number | null {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as z from 'zod/mini'
+import { errorText } from '../disk/failure.ts'
 import type { Failure } from '../disk/failure.ts'
 import { pageRefusal } from '../gateway/index.ts'
 import type { Connection } from '../postgres/connection.ts'
@@ -26,7 +27,7 @@ export interface FleetServer {
   stop(): Promise<void>
 }
 
-export const serverDefaults = { followers: 100, bodyBytes: 1024 * 1024 }
+const serverDefaults = { followers: 100, bodyBytes: 1024 * 1024 }
 
 /** The HTTP server of a fleet: input goes in, events come out, with a token for each tenant. */
 export async function startFleetServer(options: FleetServerOptions): Promise<FleetServer> {
@@ -39,9 +40,7 @@ export async function startFleetServer(options: FleetServerOptions): Promise<Fle
       response,
       followers,
       ending.signal,
-    ).catch((error: unknown) =>
-      refuse(response, 500, `this request failed: ${error instanceof Error ? error.message : String(error)}`),
-    )
+    ).catch((error: unknown) => refuse(response, 500, `this request failed: ${errorText(error)}`))
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -52,7 +52,11 @@ export async function runTurnStep(
     }
     const { lease, next } = leased
     const n = await queue.wantedNumber(session)
-    if (!n.ok) return n
+    if (!n.ok) {
+      // Kept, it would be renewed for nobody.
+      await store.release(lease)
+      return n
+    }
     store.adopt(lease, next, askedAt)
     const claimed: Claimed = {
       session,

@@ -5,7 +5,7 @@ import type { Engine } from '../engine/engine.ts'
 import { EngineError } from '../engine/session.ts'
 import type { Session } from '../engine/session.ts'
 import type { LiveEvent } from '../engine/live.ts'
-import type { Failure, Result } from '../disk/failure.ts'
+import { refused, type Failure, type Result, errorText } from '../disk/failure.ts'
 import type { Claimed, Finished, InputRow, Queue } from '../postgres/queue.ts'
 import type { PostgresStore } from '../postgres/store.ts'
 import { isKnown, isRealInput } from '../transcript/fact.ts'
@@ -33,8 +33,6 @@ export interface TurnPorts {
   readonly openEngine: OpenEngine
   /** Hears what passes by. */
   readonly listen?: ((session: string, event: LiveEvent) => void) | undefined
-  /** Delivered one after the other, each as a turn; so many are looked at together. */
-  readonly inboxRows?: number | undefined
   /** A session that fails so often in a row is parked; before that it is tried again after a while. */
   readonly mostTries?: number | undefined
   readonly retryMs?: number | undefined
@@ -61,7 +59,7 @@ export const failureDefaults = { mostTries: 5, retryMs: 2_000, longestRetryMs: 1
 export async function workOn(claimed: Claimed, ports: TurnPorts, signal: AbortSignal): Promise<StepOutcome> {
   const { store } = ports
   const lease = { session: sessionId(claimed.session), epoch: claimed.epoch, token: claimed.token }
-  const made = await ports.openEngine(claimed, store)
+  const made = await ports.openEngine(claimed, store).catch(failureOf)
   if (!made.ok) {
     const outcome: StepOutcome = { kind: 'failed', turns: 0, failure: made.failure }
     await noteFailure(claimed, outcome, ports)
@@ -99,6 +97,9 @@ async function noteFailure(claimed: Claimed, outcome: StepOutcome, ports: TurnPo
   await ports.queue.fail(claimed, `${code}: ${message}`, mostTries, wait)
 }
 
+const failureOf = (error: unknown): { readonly ok: false; readonly failure: Failure } =>
+  refused('fault', errorText(error))
+
 const defined = ({ mostTries, retryMs }: TurnPorts) => ({
   ...(mostTries === undefined ? {} : { mostTries }),
   ...(retryMs === undefined ? {} : { retryMs }),
@@ -108,7 +109,7 @@ function outcomeOf(error: unknown, turns: number): StepOutcome {
   const failure: Failure =
     error instanceof EngineError
       ? { code: error.code as Failure['code'], message: error.message }
-      : { code: 'fault', message: error instanceof Error ? error.message : String(error) }
+      : { code: 'fault', message: errorText(error) }
   return fencedCodes.has(failure.code) ? { kind: 'fenced', turns } : { kind: 'failed', turns, failure }
 }
 
@@ -127,8 +128,10 @@ async function drain(
   if (cut !== null) await session.rewind(cut)
   for (let seen = claimed.n; ;) {
     if (signal.aborted || ports.isStopping?.() === true) return { kind: 'stopped', turns: counted.turns }
-    const next = await nextInput(queue, claimed.session, ports.inboxRows ?? mostInputs)
+    const next = await nextInput(queue, claimed.session, mostInputs)
     if (!next.ok) return { kind: 'failed', turns: counted.turns, failure: next.failure }
+    if (next.row !== null && next.row.parked !== null)
+      return { kind: 'parked', turns: counted.turns, why: next.row.parked }
     await look?.(session.id)
     // A turn that a crash has cut off comes before what was sent later; one that a question has ended goes on with its answer.
     const row = session.unfinished() && next.row?.kind !== 'answer' ? null : next.row

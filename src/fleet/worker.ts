@@ -33,7 +33,7 @@ export type WorkerEvent =
   | { readonly type: 'fenced-itself'; readonly session: string }
   | { readonly type: 'problem'; readonly failure: Failure }
 
-export const workerDefaults = {
+const workerDefaults = {
   sessions: 8,
   pollMs: 250,
   graceMs: 20_000,

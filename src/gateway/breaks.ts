@@ -10,6 +10,7 @@ import { defaults } from '../settings/defaults.ts'
 import type { Usage } from '../transcript/fact.ts'
 import { lifetimeMs, type Lifetime } from '../transcript/lifetime.ts'
 import { sha256 } from './digest.ts'
+import { Recent, rememberedSessions } from './recent.ts'
 import { lifetimeIn } from './cached-for.ts'
 import { summaryAt, type Plan } from './plan-types.ts'
 import { wireOf } from './wires.ts'
@@ -92,12 +93,9 @@ export interface Heard {
   readonly expected: number
 }
 
-/** Sessions of which the last reading is remembered. */
-const mostSessions = 512
-
 export class CacheWatch {
   readonly #models: ModelTable
-  readonly #readings = new Map<string, Reading>()
+  readonly #readings = new Recent<Reading>(rememberedSessions)
 
   constructor(models: ModelTable) {
     this.#models = models
@@ -107,10 +105,7 @@ export class CacheWatch {
     const before = this.#readings.get(session)
     const hits = usage.cacheRead > 0 ? (before?.hits ?? 0) + 1 : 0
     const cached = usage.cacheWrite > 0 ? usage.cacheRead + usage.cacheWrite : promptTokens(usage)
-    this.#readings.delete(session)
     this.#readings.set(session, { snapshot, cached, at: now, hits })
-    const [oldest] = this.#readings.keys()
-    if (this.#readings.size > mostSessions && oldest !== undefined) this.#readings.delete(oldest)
     if (before === undefined) return { cacheBreak: null, isOurs: false, isWarm: false, expected: 0 }
     return judged(before, request, snapshot, usage, now, this.#models)
   }

@@ -18,7 +18,7 @@ export interface ClientRow {
   readonly point: (url: string, keptFolder: string | null) => Pointing
 }
 
-export const clientRows: readonly ClientRow[] = [
+const clientRows: readonly ClientRow[] = [
   {
     name: 'claude',
     point: (url, keptFolder) => ({

@@ -26,7 +26,7 @@ const isOurs = (name: string): boolean => name.startsWith('x-palimpsest')
 /** Name and value in turn, as node has them. */
 export type RawHeaders = readonly string[]
 
-export function pairsOf(raw: RawHeaders): readonly (readonly [name: string, value: string])[] {
+function pairsOf(raw: RawHeaders): readonly (readonly [name: string, value: string])[] {
   const pairs: [string, string][] = []
   for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at]!, raw[at + 1]!])
   return pairs
@@ -62,7 +62,7 @@ export interface Forwarded {
 }
 
 /** Below the upstream's own path. Clients say the version as well as many an address does: it is said once. */
-export function pathBelow({ pathname }: URL, path: string): string {
+function pathBelow({ pathname }: URL, path: string): string {
   const base = pathname.replace(/\/+$/u, '')
   const version = /\/v\d+(?:beta)?$/u.exec(base)?.[0]
   return version !== undefined && path.startsWith(`${version}/`)

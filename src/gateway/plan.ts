@@ -5,7 +5,6 @@ import { applyDecisions, shownText, type AppliedEdit } from '../fit/applying.ts'
 import { chainOf, type Chain } from '../fit/chain.ts'
 import { lifetimeIn } from './cached-for.ts'
 import { summaryAt, type Level, type Place, type Plan } from './plan-types.ts'
-import { carriedOver } from './carrying.ts'
 import { sha256 } from './digest.ts'
 import { isSideRequest, labelOf, type HeaderOf } from './identity.ts'
 import { parameter, type ForeignRequest } from '../fit/layouts.ts'
@@ -17,7 +16,7 @@ import { lookUp, windowOf, type ModelTable } from '../model/models.ts'
 import { isRecord } from '../transcript/content.ts'
 import { lifetimeMs } from '../transcript/lifetime.ts'
 import { firstUnsent, opensTurn } from '../fit/turns.ts'
-import { newResults, trimmed, type TrimLimits } from '../fit/trim.ts'
+import { newResults, trimmed, type TrimLimits, type UnitEdit } from '../fit/trim.ts'
 import { wireOf } from './wires.ts'
 
 export interface PlanLimits extends TrimLimits {
@@ -278,4 +277,48 @@ function applied(request: ForeignRequest, place: Place, tenant: Tenant, newest: 
     boundary: newest === null || boundary !== newest ? null : { boundary, from: first, end: found!.end },
     unchanged: null,
   }
+}
+
+// A client that changes what it has sent (clears old results itself, say) gives all that follows another beginning. What was
+// decided for it is carried over to the new one: a result stays short, and a summary stands whose replaced part was changed.
+
+/** Why it could not be written, or null. */
+async function carriedOver(
+  request: ForeignRequest,
+  { session, chain, changedAt }: Place,
+  tenant: Tenant,
+  hide: (text: string) => string,
+): Promise<string | null> {
+  const before = tenant.chains.linksOf(session)
+  const first = changedAt ?? chain.links.length
+  const edits = new Map<string, UnitEdit>()
+  for (const { unit, texts } of newResults(request, first)) {
+    const [old, link] = [before[unit], chain.links[unit]!]
+    const edit = old === undefined || old === '' ? undefined : tenant.edit(old)
+    // Only what is the same text: it lies in the same file.
+    if (edit?.kept === tenant.pathFor(texts.map(hide).join('\n')) && tenant.edit(link) === undefined)
+      edits.set(link, edit)
+  }
+  const written = edits.size === 0 ? null : await tenant.decide(edits, [])
+  if (written !== null && !written.ok) return written.failure.message
+  return carriedBoundary(request, before, chain.links, first, tenant)
+}
+
+async function carriedBoundary(
+  request: ForeignRequest,
+  before: readonly string[],
+  links: readonly string[],
+  first: number,
+  tenant: Tenant,
+): Promise<string | null> {
+  const at = before.findLastIndex((link) => link !== '' && tenant.boundary(link) !== undefined)
+  const boundary = at < 0 ? undefined : tenant.boundary(before[at]!)
+  const link = links[at]
+  if (boundary === undefined || link === undefined || tenant.boundary(link) !== undefined) return null
+  // What was changed lies behind the summary, so what is sent stays as it was.
+  const isReplaced = first <= at && request.units[first]!.message >= boundary.from
+  if (!isReplaced || boundary.to >= request.messages) return null
+  const without = boundary.without.flatMap((old) => links[before.indexOf(old)] ?? [])
+  const written = await tenant.decideBoundary(link, { ...boundary, without }, null)
+  return written.ok ? null : written.failure.message
 }

@@ -11,10 +11,6 @@ export class Recent<V> {
     return this.#values.get(key)
   }
 
-  has(key: string): boolean {
-    return this.#values.has(key)
-  }
-
   /** What went for it, by its key. */
   set(key: string, value: V): string | null {
     this.#values.delete(key)
@@ -23,10 +19,6 @@ export class Recent<V> {
     if (this.#values.size <= this.#most || oldest === undefined) return null
     this.#values.delete(oldest)
     return oldest
-  }
-
-  delete(key: string): void {
-    this.#values.delete(key)
   }
 
   entries(): IterableIterator<[string, V]> {

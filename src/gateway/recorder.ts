@@ -1,5 +1,6 @@
 // Writes what passes into ordinary sessions. It works behind the requests and never holds one up: a session that cannot be
 // written is said once and the traffic goes on. What is kept has its secrets taken out; what is forwarded has not.
+import { errorText } from '../disk/failure.ts'
 import { redact } from '../disk/redact.ts'
 import type { AssistantBlock } from '../transcript/content.ts'
 import { isKnown, type Fact, type Usage } from '../transcript/fact.ts'
@@ -193,9 +194,7 @@ export class Recorder {
   #enqueue(session: string, job: () => Promise<void>): void {
     const before = this.#queues.get(session) ?? Promise.resolve()
     const done = before.then(job).catch((error: unknown) => {
-      this.#ports.tell(
-        `session ${session} is not recorded any further: ${error instanceof Error ? error.message : String(error)}`,
-      )
+      this.#ports.tell(`session ${session} is not recorded any further: ${errorText(error)}`)
       this.#open.set(session, Promise.resolve(null))
     })
     this.#queues.set(session, done)
@@ -231,10 +230,7 @@ export class Recorder {
     const id = sessionId(session)
     const lease = await store.lease(id)
     if (!lease.ok) {
-      const why =
-        lease.why === 'taken'
-          ? `it is open in process ${lease.owner.pid} on ${lease.owner.host}`
-          : lease.failure.message
+      const why = lease.why === 'taken' ? `it is open in ${lease.owner.who}` : lease.failure.message
       this.#ports.tell(`session ${session} is not recorded: ${why}`)
       return null
     }

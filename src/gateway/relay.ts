@@ -14,14 +14,17 @@ import type { ServerRefusal } from '../model/failure.ts'
 import type { WireName } from '../model/model.ts'
 import type { ModelTable } from '../model/models.ts'
 import type { Clock } from '../transcript/ids.ts'
-import type { ForeignRequest } from '../fit/layouts.ts'
+import { type ForeignRequest, readRequest } from '../fit/layouts.ts'
 import { untouched } from './plan.ts'
 import type { Level, Plan } from './plan-types.ts'
 import type { Answered, Recorder } from './recorder.ts'
-import { withoutReasoning } from './reasoning.ts'
 import type { Recent } from './recent.ts'
 import type { Route } from './routes.ts'
 import type { Savings } from './savings.ts'
+import { splicesWithout } from '../fit/applying.ts'
+import { isReasoningUnit } from '../fit/compaction.ts'
+import { spliced } from '../fit/json-spans.ts'
+import { findBytes } from './digest.ts'
 
 /** What exchanges share. */
 export interface RelayContext {
@@ -311,4 +314,17 @@ function holdWhereCostly({ options, savings, held }: RelayContext, session: stri
     'what the gateway changed has cost more than it saved; nothing further is changed in this session'
   options.tell(`session ${session}: ${why}`)
   options.recorder?.held(session, why)
+}
+
+// Some models bind their reasoning to the exact bytes before it. Where a client's own bytes follow bytes of ours (what was
+// remembered is lost, a session is not changed any more), that reasoning is refused; what was said and called goes out without it.
+
+/** The body without any reasoning; null where it has none. */
+function withoutReasoning(wire: WireName, body: Uint8Array): Uint8Array | null {
+  const request = readRequest(wire, body, '', findBytes)
+  if (request === null) return null
+  const names = request.units.map((_, at) => String(at))
+  const reasoning = names.filter((_, at) => isReasoningUnit(request, request.units[at]!))
+  if (reasoning.length === 0) return null
+  return spliced(body, splicesWithout(request, new Set(reasoning), names))
 }

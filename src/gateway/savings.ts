@@ -6,6 +6,7 @@ import { lookUp, price, type ModelTable } from '../model/models.ts'
 import { promptTokens } from '../model/usage.ts'
 import type { Usage } from '../transcript/fact.ts'
 import type { Heard } from './breaks.ts'
+import { Recent } from './recent.ts'
 
 /** One answered request. */
 export interface Paid {
@@ -65,7 +66,7 @@ const mostSessions = 1000
 
 export class Savings {
   readonly #models: ModelTable
-  readonly #bySession = new Map<string, Account>()
+  readonly #bySession = new Recent<Account>(mostSessions)
   #all: Figures = nothing
 
   constructor(models: ModelTable) {
@@ -78,10 +79,7 @@ export class Savings {
     const after = accountOf(before, paid, this.#models)
     this.#all = sumOf(this.#all, before.figures, after.figures)
     if (session === null) return
-    this.#bySession.delete(session)
     this.#bySession.set(session, after)
-    const [oldest] = this.#bySession.keys()
-    if (this.#bySession.size > mostSessions && oldest !== undefined) this.#bySession.delete(oldest)
   }
 
   get all(): Figures {
@@ -89,7 +87,7 @@ export class Savings {
   }
 
   sessions(): readonly (readonly [session: string, figures: Figures])[] {
-    return [...this.#bySession].map(([session, { figures }]) => [session, figures])
+    return [...this.#bySession.entries()].map(([session, { figures }]) => [session, figures])
   }
 
   /** What was changed has cost more than it saved, over enough requests to tell. */

@@ -10,11 +10,11 @@ import {
 } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { errorText } from '../disk/failure.ts'
 import { BreakList } from './break-list.ts'
 import { CacheWatch } from './breaks.ts'
 import { isAllowed, type AccessRules } from './access.ts'
 import { maxHeaderSize } from './forward.ts'
-import { bodyOf } from './body.ts'
 import { findBytes } from './digest.ts'
 import { clientOf, hiderOf, tenantOf, type HeaderOf } from './identity.ts'
 import { readRequest, type ForeignRequest } from '../fit/layouts.ts'
@@ -160,9 +160,7 @@ async function handle(context: Context, incoming: IncomingMessage, response: Ser
       route.kind === 'other' ? null : 'request could not be read',
     )
   const planned = await planOf(context, exchange, read, url).catch((error: unknown) => {
-    context.options.tell(
-      `a request is forwarded as it is: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    context.options.tell(`a request is forwarded as it is: ${errorText(error)}`)
     return null
   })
   if (planned === null) return relay(context, exchange, null, body.bytes, 'the gateway failed')
@@ -306,8 +304,37 @@ function refuse(response: ServerResponse, status: number, why: string): void {
 function fail({ options }: Context, response: ServerResponse, error: unknown): void {
   // The client has gone away: nobody is left to be told.
   if (response.closed) return
-  const why = error instanceof Error ? error.message : String(error)
+  const why = errorText(error)
   options.tell(`a request failed: ${why}`)
   if (response.headersSent) response.destroy()
   else refuse(response, 502, `the upstream could not be reached (${why})`)
+}
+
+// The body of a request: whole where it is small enough to be read, else what has come and the rest as it comes.
+
+type Body =
+  | { readonly isWhole: true; readonly bytes: Uint8Array }
+  | { readonly isWhole: false; readonly rest: AsyncIterable<Uint8Array> }
+
+/** All of a body, or what has come and the rest of it where that is more than is read. */
+async function bodyOf(incoming: IncomingMessage, most: number): Promise<Body> {
+  const pieces: Buffer[] = []
+  let length = 0
+  const iterator = incoming[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  for (;;) {
+    const next = await iterator.next()
+    if (next.done === true) return { isWhole: true, bytes: Buffer.concat(pieces) }
+    pieces.push(next.value)
+    length += next.value.length
+    if (length > most) return { isWhole: false, rest: both(pieces, iterator) }
+  }
+}
+
+async function* both(first: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Uint8Array> {
+  yield* first
+  for (;;) {
+    const next = await rest.next()
+    if (next.done === true) return
+    yield next.value
+  }
 }

@@ -16,9 +16,20 @@ export const entryFlags: EntryFlags = {
 export const missingKind = 255
 export const noLabel = 65_535
 
+/** Of so many that rise, the first that is not below what is looked for. */
+export function firstFrom(length: number, isBelow: (at: number) => boolean): number {
+  let [low, high] = [0, length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (isBelow(middle)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 const magic = 0x31_58_49_50
 const frameBytes = 8
-export const bytesPerEntry = 16
+const bytesPerEntry = 16
 
 type Header = Pick<IndexChunk, 'from' | 'to' | 'at' | 'head' | 'before' | 'kinds' | 'labels'>
 

@@ -1,13 +1,14 @@
 // What is being looked at: a store with its indexes, a few of them in memory. Reads; what changes a session is handed in.
 import { refused } from '../disk/failure.ts'
 import { defaults } from '../settings/defaults.ts'
-import { textIn } from '../transcript/content.ts'
-import { isKnown, isRealInput } from '../transcript/fact.ts'
-import type { Result, SessionInfo, Store } from '../transcript/store.ts'
-import { gatewayPrefix, headOf, rowOf } from './answers/sessions.ts'
+import { isKnown } from '../transcript/fact.ts'
+import { sessionId, type SessionId } from '../transcript/ids.ts'
+import type { Owner, Result, SessionInfo, Store } from '../transcript/store.ts'
+import { headOf, rowOf } from './answers/sessions.ts'
 import { extend, openIndex, type Grown, type IndexSource, type OpenedIndex } from './indexing/open-index.ts'
 import type { IndexPlace } from './indexing/index-file.ts'
-import type { RecallFact } from './indexing/index-rows.ts'
+import { emptyLists, requestTable, type RecallFact } from './indexing/index-rows.ts'
+import { noteFact } from './indexing/noted-facts.ts'
 import type {
   BlockDetail,
   EffectWish,
@@ -21,7 +22,6 @@ import type {
 import { requestAt, type RebuiltRequest, type RequestSettings } from './requests/request-at.ts'
 
 type Recalled = MemoryRow['recalledBy'][number]
-export type Owner = NonNullable<SessionRow['owner']>
 
 /** How a wish ended that was carried out, or asked of whoever holds the session. */
 export type Effect =
@@ -50,12 +50,11 @@ export interface InspectionOptions {
   /** Where indexes are kept; null keeps none. */
   readonly place: IndexPlace | null
   readonly settings: RequestSettings
-  readonly ownerOf?: ((session: string) => Promise<Owner | null>) | undefined
   readonly changes?: Changes | null | undefined
   readonly memories?: Memories | undefined
 }
 
-export type GrowthListener = (session: string, grown: Grown) => void
+export type GrowthListener = (session: string, grown: Grown | 'replaced') => void
 
 export class Inspection {
   readonly options: InspectionOptions
@@ -79,7 +78,7 @@ export class Inspection {
     const found = await this.#opened(session)
     if (!found.ok) return found
     const grown = await this.grow(session)
-    return grown.ok ? found : grown
+    return grown.ok ? this.#opened(session) : grown
   }
 
   /** Whoever finds that a session has grown, all who listen hear it, once. */
@@ -89,15 +88,16 @@ export class Inspection {
   }
 
   /** Reads what came since; null where nothing did. One reading of a session at a time. */
-  async grow(session: string): Promise<Result<{ readonly grown: Grown | null }>> {
+  async grow(session: string): Promise<Result<object>> {
     const before = this.#queues.get(session) ?? Promise.resolve()
     const next = before.then(async () => {
       const found = await this.#opened(session)
       if (!found.ok) return found
       const extended = await extend(this.#source, found)
-      if (extended.ok && extended.grown !== null)
-        for (const listener of this.#listeners) listener(session, extended.grown)
-      return extended
+      if (!extended.ok || extended.grown === null) return extended
+      if (extended.grown === 'replaced') this.#forget(session)
+      for (const listener of this.#listeners) listener(session, extended.grown)
+      return extended.grown === 'replaced' ? this.#opened(session) : extended
     })
     this.#queues.set(session, next)
     try {
@@ -105,6 +105,14 @@ export class Inspection {
     } finally {
       if (this.#queues.get(session) === next) this.#queues.delete(session)
     }
+  }
+
+  /** What was made of a session that is not there any more as it was. */
+  #forget(session: string): void {
+    this.#open.delete(session)
+    this.#rows.delete(session)
+    this.#recalls.delete(session)
+    for (const key of this.#requests.keys()) if (key.startsWith(`${session} `)) this.#requests.delete(key)
   }
 
   async #opened(session: string): Promise<Result<OpenedIndex>> {
@@ -124,7 +132,8 @@ export class Inspection {
     if (info === null) return refused('no-such-session', `there is no session ${session}`)
     const opened = await this.opened(session)
     if (!opened.ok) return opened
-    return { ok: true, head: headOf(opened.index, { ...info, owner: await this.#owner(session) }) }
+    const owners = await this.options.store.owners([info.session])
+    return { ok: true, head: headOf(opened.index, { ...info, owner: whoIn(owners, info) }) }
   }
 
   /** One request, from the nearest fold that the index keeps. The last ones are kept: the next is held against one of them. */
@@ -133,8 +142,8 @@ export class Inspection {
     const known = this.#requests.get(key)
     if (known !== undefined) return known
     const { store, settings } = this.options
-    const checkpoint = index.lists.snapshots.findLast(({ upTo }) => upTo < place) ?? null
-    const request = await requestAt({ store, links, settings, checkpoint }, place)
+    const nearest = index.lists.snapshots.findLast(({ checkpoint: { upTo } }) => upTo < place)
+    const request = await requestAt({ store, links, settings, checkpoint: nearest?.checkpoint }, place)
     // One without an answer may get it.
     if (!request.ok || request.answer === null) return request
     this.#requests.set(key, request)
@@ -143,12 +152,16 @@ export class Inspection {
   }
 
   async sessions(): Promise<SessionList> {
-    const sessions: SessionRow[] = []
+    const { store } = this.options
+    const found: SessionInfo[] = []
     const problems: string[] = []
-    for await (const item of this.options.store.list()) {
+    for await (const item of store.list()) {
       if (!item.ok) problems.push(item.failure.message)
-      else sessions.push(await this.#row(item))
+      else found.push(item)
     }
+    const owners = await store.owners(found.map(({ session }) => session))
+    const sessions: SessionRow[] = []
+    for (const info of found) sessions.push(await this.#row(info, whoIn(owners, info)))
     return { sessions, problems }
   }
 
@@ -175,16 +188,11 @@ export class Inspection {
   }
 
   async #infoOf(session: string): Promise<SessionInfo | null> {
-    for await (const item of this.options.store.list()) if (item.ok && item.session === session) return item
+    for await (const item of this.options.store.list(sessionId(session))) if (item.ok) return item
     return null
   }
 
-  async #owner(session: string): Promise<Owner | null> {
-    return (await this.options.ownerOf?.(session)) ?? null
-  }
-
-  async #row(info: SessionInfo): Promise<SessionRow> {
-    const owner = await this.#owner(info.session)
+  async #row(info: SessionInfo, owner: string | null): Promise<SessionRow> {
     const key = `${info.bytes} ${info.modifiedAt}`
     const known = this.#rows.get(info.session)
     if (known?.key === key) return { ...known.row, owner }
@@ -208,6 +216,9 @@ export class Inspection {
   }
 }
 
+const whoIn = (owners: ReadonlyMap<SessionId, Owner>, { session }: SessionInfo): string | null =>
+  owners.get(session)?.who ?? null
+
 const keptRequests = 2
 
 /** Read in a moment. */
@@ -215,40 +226,19 @@ const smallBytes = 1024 * 1024
 const firstEntries = 20
 
 async function beginningOf(store: Store, info: SessionInfo): Promise<SessionRow> {
-  const row = {
-    session: info.session as string,
-    kind: 'own' as SessionRow['kind'],
-    title: '',
-    purpose: '',
-    startedBy: null as string | null,
-    cwd: null as string | null,
-    bytes: info.bytes,
-    modifiedAt: info.modifiedAt,
-    owner: null,
-    damage: null as string | null,
+  const lists = emptyLists(info.session)
+  const requests = requestTable()
+  let read = 0
+  for await (const item of store.read(info.session)) {
+    if (item.kind === 'failed') lists.damage.push(item.failure.message)
+    else if (item.kind === 'damage') lists.damage.push(item.damage.what)
+    else if (isKnown(item.entry)) noteFact({ lists, requests }, item.entry)
+    if (lists.title !== '' || ++read >= firstEntries) break
+  }
+  return {
+    ...rowOf({ lists, requests }, { ...info, owner: null }),
     figures: null,
     window: null,
     lastBreak: null,
   }
-  let read = 0
-  for await (const item of store.read(info.session)) {
-    if (item.kind === 'failed') return { ...row, damage: item.failure.message }
-    if (item.kind === 'damage') row.damage ??= item.damage.what
-    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
-    const { fact } = item.entry
-    if (fact.type === 'session-start') {
-      row.purpose = fact.purpose
-      row.startedBy = fact.startedBy ?? null
-      row.cwd = fact.cwd ?? null
-      if (fact.imported?.startsWith(gatewayPrefix) === true) row.kind = 'gateway'
-    }
-    if (isRealInput(fact))
-      row.title = textIn(fact.content, ' ')
-        .replace(/\s+/gu, ' ')
-        .trim()
-        .slice(0, defaults.inspector.titleChars)
-        .toWellFormed()
-    if (row.title !== '' || ++read >= firstEntries) break
-  }
-  return row
 }

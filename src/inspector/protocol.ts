@@ -21,7 +21,7 @@
 //   GET  /api/s/SESSION/request/SEQ/body             the composed body, application/json
 //   GET  /api/s/SESSION/block/SEQ/N                  BlockDetail
 //   GET  /api/s/SESSION/edits                        EditSummary[] as { edits }
-//   GET  /api/s/SESSION/edit/SEQ                     EditDetail
+//   GET  /api/s/SESSION/edit/SEQ                     EditDetail, or RecordedHead of a compaction that another program made
 //   GET  /api/s/SESSION/breaks                       Breaks, worst first
 //   GET  /api/s/SESSION/agents                       AgentTree
 //   GET  /api/s/SESSION/find?text=TEXT&before=SEQ    Found: search in everything that was said, newest first
@@ -31,46 +31,8 @@
 //   GET  /api/policies                               PolicyList
 //   POST /api/s/SESSION/undo|release|pin             EffectWish → EffectAnswer (200), EffectConflict (409)
 //   POST /api/s/SESSION/replay                       ReplayWish → ReplayAnswer; ask again until it is done
-export type { Problem, About, SessionList, SessionRow, Totals, SessionHead } from './protocol/sessions.ts'
-export type {
-  IndexChunk,
-  EntryFlags,
-  Holders,
-  RequestChunk,
-  Carried,
-  Lines,
-  Found,
-} from './protocol/index.ts'
-export type {
-  RequestDetail,
-  Timing,
-  RequestPiece,
-  RequestPart,
-  RequestDifference,
-} from './protocol/request.ts'
-export type { BlockDetail, BlockInterval, CarriedPrice } from './protocol/block.ts'
-export type {
-  EditSummary,
-  EditDetail,
-  EditedEntry,
-  EditedText,
-  AuditDetail,
-  Breaks,
-  BreakRow,
-} from './protocol/edits.ts'
-export type {
-  MemoryList,
-  MemoryRow,
-  MemoryOrigin,
-  MemoryDetail,
-  AgentTree,
-  AgentNode,
-} from './protocol/memory.ts'
-export type { PolicyList, ReplayWish, ReplayAnswer, Replay, ReplayMoment } from './protocol/replay.ts'
-export type {
-  EffectWish,
-  EffectAnswer,
-  EffectConflict,
-  LiveEvent,
-  ExportedSession,
-} from './protocol/effects.ts'
+//   POST /api/s/SESSION/recorded                     RecordedWish → RecordedAnswer; ask again until it is done
+export type * from './protocol/index.ts'
+export type * from './protocol/request.ts'
+export type * from './protocol/edits.ts'
+export type * from './protocol/memory.ts'

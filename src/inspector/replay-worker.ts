@@ -6,20 +6,62 @@ import { sharesOf } from '../lab/measures.ts'
 import { policyNamed } from '../lab/policies/list.ts'
 import { prepareReplay, replay } from '../lab/replay.ts'
 import { lookUp, modelTable } from '../model/models.ts'
-import type { ReplayMoment, Totals } from './protocol.ts'
-import type { ReplayMade, ReplayTask } from './replays.ts'
+import { shownCompaction } from '../lab/compactions/report.ts'
+import type { Recording } from '../lab/recording.ts'
+import { estimateText } from '../projection/tokens.ts'
+import { decode } from '../transcript/codec.ts'
+import { isKnown } from '../transcript/fact.ts'
+import type { RecordedCompaction, Replay, ReplayMoment, Totals } from './protocol.ts'
+import type { Made, ReplayTask } from './replays.ts'
 
-async function playTask(task: ReplayTask): Promise<ReplayMade> {
-  const policy = policyNamed(task.policy)
-  if (policy === undefined) return { ok: false, problem: `there is no policy ${task.policy}` }
-  const imported = importBytes(task.name, Buffer.from(task.lines))
+async function runTask({ name, lines, wanted }: ReplayTask): Promise<Made<unknown>> {
+  const imported = importBytes(name, Buffer.from(lines))
   if (!imported.ok) return { ok: false, problem: imported.failure.message }
   const { recording } = imported
+  return wanted.kind === 'replay'
+    ? play(recording, wanted.policy, wanted.window)
+    : againstOurs(recording, momentAt(lines, wanted.at))
+}
+
+/** Which of the recorded compactions stands at a place; a turn has one, however many texts a client wrote there. */
+function momentAt(lines: string, at: number): number {
+  let entries: { readonly seq: number; readonly kind: string }[] = []
+  for (const line of lines.split('\n')) {
+    const decoded = decode(line)
+    if (!decoded.ok || !isKnown(decoded.entry)) continue
+    const { seq, fact } = decoded.entry
+    if (fact.type === 'rewind') entries = entries.filter((entry) => entry.seq <= fact.to)
+    else entries.push({ seq, kind: fact.type })
+  }
+  let moment = -1
+  let isNew = true
+  for (const { seq, kind } of entries) {
+    if (kind === 'assistant-message') isNew = true
+    if (kind !== 'compaction-recorded') continue
+    if (isNew) moment++
+    isNew = false
+    if (seq === at) return moment
+  }
+  return -1
+}
+
+/** Our own instructions, which the session was given when it was imported, were no part of what the other program had. */
+function againstOurs(recording: Recording, moment: number): Made<RecordedCompaction> {
+  const shown = shownCompaction({ ...recording, system: null }, moment)
+  if (shown === null) return { ok: false, problem: 'no compaction is recorded there' }
+  const { vendor, ours, needed, words } = shown
+  const [vendorTokens, oursTokens] = [estimateText(vendor ?? ''), estimateText(ours)]
+  return { ok: true, made: { vendor, ours, vendorTokens, oursTokens, needed, words } }
+}
+
+async function play(recording: Recording, name: string, asked: number | null): Promise<Made<Replay>> {
+  const policy = policyNamed(name)
+  if (policy === undefined) return { ok: false, problem: `there is no policy ${name}` }
   if (!recording.turns.some(({ role }) => role === 'assistant'))
     return { ok: false, problem: 'the session has no answer yet: there is nothing to replay' }
   const own = recording.model
   const model = rulesFor(own)
-  const window = task.window ?? lookUp(modelTable(), own)?.window ?? windowOf(model)
+  const window = asked ?? lookUp(modelTable(), own)?.window ?? windowOf(model)
   const played = await replay(prepareReplay(recording), { policy, window, model, own, timeline: true })
   const moments = (played.timeline ?? []).map(
     ({ at, held, fresh, read, written, output, dollars, lost, changes }): ReplayMoment => ({
@@ -36,7 +78,7 @@ async function playTask(task: ReplayTask): Promise<ReplayMade> {
   )
   return {
     ok: true,
-    replay: {
+    made: {
       transcript: '',
       policyHash: '',
       head: 0,
@@ -63,4 +105,4 @@ const totalsOf = (moments: readonly ReplayMoment[]): Totals => {
   return totals
 }
 
-parentPort?.postMessage(await playTask(workerData as ReplayTask), [])
+parentPort?.postMessage(await runTask(workerData as ReplayTask), [])

@@ -1,6 +1,7 @@
 // Asking the process that has a session open: a wish is a file in a folder of the user, its answer another beside it. The holder
 // acts through its own session, so its screen, its view and its lock stay its own.
 import { join } from 'node:path'
+import { errorText } from '../disk/failure.ts'
 import { EngineError, type Session } from '../engine/session.ts'
 import { attempt, makeFolders, systemCode, type FileSystem } from '../disk/fs.ts'
 import { replaceFile } from '../disk/replace.ts'
@@ -102,7 +103,8 @@ async function serveAll(
   for (const name of names.filter((one) => one.endsWith(wishEnd)).toSorted()) {
     const path = join(folder, name)
     const wish = await readJson(fs, path)
-    await removed(fs, path)
+    // Whoever takes the file away acts: one that has gone was given up, and one that stays would be carried out again and again.
+    if (!(await removed(fs, path))) continue
     const { kind, target, block } = wish ?? {}
     if (!isKind(kind) || typeof target !== 'number') continue
     const effect = await carryOut(session, kind, { target, ...(typeof block === 'number' ? { block } : {}) })
@@ -127,8 +129,9 @@ export async function carryOut(
           : await session.pin({ seq: seq(target), ...(block === undefined ? {} : { block }) })
     return { ok: true, seq: entry.seq }
   } catch (error) {
-    if (!(error instanceof EngineError)) throw error
-    return { ok: false, why: 'refused', message: error.message }
+    if (error instanceof EngineError) return { ok: false, why: 'refused', message: error.message }
+    // A wish comes from outside: whatever it brings about must not end the process that holds the session.
+    return { ok: false, why: 'failed', message: errorText(error) }
   }
 }
 
@@ -163,9 +166,10 @@ async function readJson(fs: FileSystem, path: string): Promise<Readonly<Record<s
   }
 }
 
-async function removed(fs: FileSystem, path: string): Promise<void> {
-  await attempt(`removing ${path}`, async () => {
+async function removed(fs: FileSystem, path: string): Promise<boolean> {
+  const gone = await attempt(`removing ${path}`, async () => {
     await fs.unlink(path)
     return {}
   })
+  return gone.ok
 }

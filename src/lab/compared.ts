@@ -17,7 +17,7 @@ export interface Compared {
 }
 
 /** Above this a session counts as moreExpensive: the goal that the cheap layers are held to. */
-export const moreExpensiveShare = 1.03
+const moreExpensiveShare = 1.03
 /** What rounding does not tell apart. */
 const same = 1 + 1e-9
 

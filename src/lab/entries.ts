@@ -1,9 +1,9 @@
 // From a recording to a transcript that the grammar accepts. Words are never lost: a result nobody asked for becomes
-// an attachment, a call without a result is closed as a crash would be. The clients' own summaries are left out,
+// an attachment, a call without a result is closed as a crash would be. The clients' own summaries are in no view,
 // because everything they stand for is in the recording too.
 import { factorOf, uncalibrated } from '../projection/calibration.ts'
 import { estimateBlocks } from '../projection/tokens.ts'
-import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
+import { textIn, type AssistantBlock, type UserBlock } from '../transcript/content.ts'
 import type { Entry, Fact, Origin, Usage } from '../transcript/fact.ts'
 import { closing, emptyTail, refusal, step, type Tail } from '../transcript/grammar.ts'
 import { callId, sessionId, type Clock, type Ids } from '../transcript/ids.ts'
@@ -14,12 +14,15 @@ import {
   type RecordedBlock,
   type RecordedTurn,
   type Recording,
+  summaryKind,
 } from './recording.ts'
 
 export interface EntryOptions {
   readonly ids: Ids
   /** Asked only where the recording does not know the time. */
   readonly clock: Clock
+  /** The clients' own summaries stay as facts without effect, to be looked at. */
+  readonly keepsSummaries?: boolean | undefined
 }
 
 export interface Entries {
@@ -43,7 +46,8 @@ export function toEntries(recording: Recording, options: EntryOptions): Entries 
   }
   recording.turns.forEach((turn, index) => {
     writer.at = turn.at
-    if (turn.role === 'user') writeUserTurn(writer, turn)
+    if (turn.role === 'user')
+      writeUserTurn(writer, turn, options.keepsSummaries === true ? recording.client : null)
     else writer.write(assistantFact(recording, turn, index))
   })
   writer.close('the recording ends here')
@@ -105,7 +109,8 @@ class Writer {
   }
 }
 
-function writeUserTurn(writer: Writer, turn: RecordedTurn): void {
+/** `client`: whose summaries are kept; null keeps none. */
+function writeUserTurn(writer: Writer, turn: RecordedTurn, client: string | null): void {
   for (const { block } of turn.content) {
     if (!isResult(block)) continue
     writer.write({
@@ -116,6 +121,10 @@ function writeUserTurn(writer: Writer, turn: RecordedTurn): void {
     })
   }
   for (const group of groupsOf(turn.content)) {
+    if (group.attachment === summaryKind) {
+      if (client !== null) writer.write({ type: 'compaction-recorded', client, text: textIn(group.content) })
+      continue
+    }
     if (group.origin !== 'injected') writer.endTurn()
     writer.write(
       group.attachment === null
@@ -136,10 +145,9 @@ function groupsOf(content: readonly RecordedBlock[]): readonly Group[] {
   const groups: Group[] = []
   for (const { block, kind } of content) {
     if (isResult(block) || !isUserBlock(block)) continue
-    if (kind === 'compact_summary') continue
     const { origin, attachment } = originOf(block, kind)
     const last = groups.at(-1)
-    if (last !== undefined && last.origin === origin && last.attachment === attachment)
+    if (kind !== summaryKind && last?.origin === origin && last.attachment === attachment)
       last.content.push(block)
     else groups.push({ origin, attachment, content: [block] })
   }
@@ -151,6 +159,7 @@ function originOf(
   kind: string | undefined,
 ): { readonly origin: Origin; readonly attachment: string | null } {
   if (kind === undefined) return { origin: 'typed', attachment: null }
+  if (kind === summaryKind) return { origin: 'injected', attachment: summaryKind }
   if (isTypedWhileBusy({ block, kind })) return { origin: 'queued', attachment: null }
   const attachment = kind.startsWith('attachment:') ? kind.slice('attachment:'.length) : null
   return { origin: 'injected', attachment }

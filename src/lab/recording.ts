@@ -98,3 +98,9 @@ export const isUserBlock = (block: RecordedBlock['block']): block is UserBlock =
 /** What a person typed while the agent was busy is delivered as an attachment; notices of programs are in tags. */
 export const isTypedWhileBusy = ({ block, kind }: RecordedBlock): boolean =>
   kind === 'attachment:queued_command' && 'text' in block && !block.text.startsWith('<')
+
+/** The kind of a text that replaces what a client compacted. */
+export const summaryKind = 'compact_summary'
+export const isSummary = ({ kind }: RecordedBlock): boolean => kind === summaryKind
+export const isAttached = (recorded: RecordedBlock): boolean =>
+  recorded.kind !== undefined && recorded.kind.startsWith('attachment:') && !isTypedWhileBusy(recorded)

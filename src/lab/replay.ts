@@ -29,7 +29,7 @@ import { begunWarm, clockAt, countedIds, pricedAs, pricesFor, restorationOf } fr
 import type { Prepared } from './playing/prepared.ts'
 import { Timeline, type Moment } from './playing/timeline.ts'
 import type { Step } from './playing/script.ts'
-import { relabelled, WireBlocks } from './playing/wire-blocks.ts'
+import { WireBlocks } from './playing/wire-blocks.ts'
 import { Writer, writingOf } from './playing/writer.ts'
 import type { Policy } from './policies/rules.ts'
 import { isWritten, layersOf } from './policy.ts'
@@ -225,7 +225,7 @@ async function open(
     ...(options.charged === undefined
       ? {}
       : { models: modelTable([pricedAs(options.model, options.charged.info)]) }),
-    wire: wireFor(options.charged?.cache),
+    wire: wireFor(options.charged?.cache, (composed, parameters) => run.blocks.heard(composed, parameters)),
     system,
     tools,
     layers,
@@ -249,9 +249,7 @@ function writerFor(run: Omit<Run, 'session'>): Writer {
     read: (body) => blocks.show(body).request,
     charge: (request, answer) => {
       const output = answer.reduce((sum, block) => sum + counter.block(block, model), 0)
-      const charged = accounts.map(({ lifetime, cache }) =>
-        cache.account(relabelled(request, lifetime), clock.at, clock.at),
-      )
+      const charged = accounts.map(({ cache }) => cache.account(request, clock.at, clock.at))
       if (!run.isCopy) meter.background(charged, output, run.pricesOf(run.answerer))
       return { ...charged[0]!, output_tokens: output }
     },
@@ -280,11 +278,8 @@ function charge(run: Run, body: string, { step, index, said, isLast }: Asked): C
   const { request, blocks } = run.blocks.show(body)
   options.watch?.(request)
   const warm = index === 0 ? run.firstReadTokens : 0
-  const charges = run.accounts.map(({ lifetime, lifetimeMs, cache }) => ({
-    usage: begunWarm(
-      cache.account(relabelled(request, lifetime), clock.at, Math.max(clock.at, step.answer.at)),
-      warm,
-    ),
+  const charges = run.accounts.map(({ lifetimeMs, cache }) => ({
+    usage: begunWarm(cache.account(request, clock.at, Math.max(clock.at, step.answer.at)), warm),
     isCold: lastAt !== null && clock.at - lastAt >= lifetimeMs,
   }))
   const { usage } = charges[0]!

@@ -27,6 +27,11 @@ export interface MemoryChange {
   readonly expected?: string | null | undefined
 }
 
+/** A change that says itself where it comes from. */
+export interface SourcedChange extends MemoryChange {
+  readonly by: Provenance
+}
+
 export interface SaveOptions {
   readonly via: Writer
   /** A person has seen and wants exactly this. */
@@ -46,6 +51,36 @@ export interface Applied {
   readonly code: FailureCode | null
   readonly why: string
   readonly notes: readonly string[]
+}
+
+export interface SaveSetOptions {
+  readonly via: Writer
+  /** What it does, a line each. */
+  readonly report: readonly string[]
+  /** The user asked for exactly this, so nothing of it waits for review. */
+  readonly isAsked: boolean
+}
+
+export interface SavedSet {
+  readonly applied: readonly Applied[]
+  readonly dropped: readonly string[]
+  /** By which it can be taken back whole; null where the store cannot. */
+  readonly set: string | null
+}
+
+/** What consolidation asks of a store beside the port of everybody. */
+export interface MemorySets {
+  /** When the last consolidation that ended well began, in milliseconds since the epoch; 0 for never. */
+  last(): Promise<Result<{ readonly at: number }>>
+  /** Begins one, after what an earlier one left half made. Null: somebody else is at it, wherever it runs. */
+  begin(): Promise<Result<{ readonly begun: BegunConsolidation | null }>>
+  /** All of it or nothing: one change that may not be made is a failure with its reason. */
+  save(changes: readonly SourcedChange[], options: SaveSetOptions): Promise<Result<SavedSet>>
+}
+
+export interface BegunConsolidation {
+  /** Lets others begin; only one that ended well counts as the last. */
+  end(how: 'done' | 'failed'): Promise<Result<object>>
 }
 
 export interface SearchHit {
@@ -73,4 +108,11 @@ export interface MemoryStore {
     most: number,
     signal: AbortSignal,
   ): Promise<Result<{ readonly hits: readonly SearchHit[] }>>
+  /** Left out by a store that makes no change sets: its memories are not consolidated. */
+  readonly sets?: MemorySets | undefined
 }
+
+/** A store whose memories can be consolidated. */
+export type SetStore = MemoryStore & { readonly sets: MemorySets }
+
+export const hasSets = (store: MemoryStore): store is SetStore => store.sets !== undefined

@@ -2,16 +2,17 @@
 // memories do not count as readings, the origin is derived and not claimed, a wording that cannot be shown gives way to the
 // user's own sentences, new days become dates, the caller has its say on what would be written, the store writes, and what
 // stands there then is told.
+import { relative, sep } from 'node:path'
 import { absoluteDates, datedMemory, hasRelativeDate } from './format/dates.ts'
 import { readMemoryText } from './format/frontmatter.ts'
 import { diaryFolder, indexName, isOpen, isPersons, type Memory, type Provenance } from './memory.ts'
 import type { Applied, MemoryChange, MemoryStore, Writer } from './memory-store.ts'
-import { derive, type Derived, type Lineage } from './trust/lineage.ts'
+import { derive, type Derived, type Lineage, type Reading } from './trust/lineage.ts'
 import { keepsAll, lostLine } from './trust/lines.ts'
-import { othersOf } from './trust/own-readings.ts'
 import { inUsersWords } from './trust/quoting.ts'
 import { rawSentencesOf } from './trust/sentences.ts'
 import { saidIn } from './trust/support.ts'
+import { isInside } from '../disk/under-root.ts'
 
 export interface Saving {
   readonly store: MemoryStore
@@ -181,3 +182,27 @@ export async function keptAt(store: MemoryStore, file: string): Promise<Kept | n
   const { sha256, modifiedMs, bytes } = read.memory
   return { sha256, mtimeMs: modifiedMs, bytes }
 }
+
+// Memories that may be shown unasked are no strangers' words when they are read, nor are our own answers to a write that
+// was refused.
+
+/** The readings without those of open memories and of the index. */
+async function othersOf(
+  stores: readonly MemoryStore[],
+  readings: readonly Reading[],
+): Promise<readonly Reading[]> {
+  const own = await Promise.all(readings.map((reading) => isOwn(stores, reading)))
+  return readings.filter((_, at) => !own[at])
+}
+
+async function isOwn(stores: readonly MemoryStore[], { tool, source }: Reading): Promise<boolean> {
+  if (!tools.has(tool) || source === null) return false
+  const store = stores.find(({ root }) => isInside(root, source))
+  if (store === undefined) return false
+  const file = relative(store.root, source).split(sep).join('/')
+  if (file === indexName) return true
+  const read = await store.read(file)
+  return read.ok ? read.memory.standing === 'open' : tool !== 'Read'
+}
+
+const tools: ReadonlySet<string> = new Set(['Read', 'Write', 'Edit'])

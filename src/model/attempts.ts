@@ -192,6 +192,7 @@ export class Guard {
   readonly #onAbort = (): void => this.#controller.abort()
   #limitMs: number
   #timer: NodeJS.Timeout | null = null
+  #lastLook: NodeJS.Immediate | undefined
   #expired = false
 
   constructor(caller: AbortSignal, idleMs: number) {
@@ -218,6 +219,7 @@ export class Guard {
 
   pause(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
+    clearImmediate(this.#lastLook)
     this.#timer = null
   }
 
@@ -225,8 +227,11 @@ export class Guard {
     this.pause()
     this.#limitMs = limitMs
     this.#timer = setTimeout(() => {
-      this.#expired = true
-      this.#controller.abort()
+      // A process that was held up itself first reads what came meanwhile: that was no silence of the server.
+      this.#lastLook = setImmediate(() => {
+        this.#expired = true
+        this.#controller.abort()
+      })
     }, limitMs)
   }
 

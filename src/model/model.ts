@@ -51,7 +51,8 @@ export interface ModelMessage {
   readonly appliedEdits: readonly Readonly<Record<string, unknown>>[]
   /** Reasoning the server dropped from our request. */
   readonly inputTransformations: readonly Readonly<Record<string, unknown>>[]
-  readonly diagnostics: unknown
+  /** What the server says of this prompt beside the one before, as it says it; null says that nothing differs. */
+  readonly diagnostics?: unknown
   /** Tokens the server leaves out because of cache edits, as last reported. */
   readonly cacheDeletedTokens?: number | undefined
 }

@@ -162,3 +162,6 @@ export function ratesOf(info: ModelInfo, prompt: number): Rates | null {
 
 /** Prices are for a million tokens. */
 const perTokens = 1_000_000
+
+/** A model without its provider's prefix. */
+export const plainName = (model: string): string => model.toLowerCase().replace(/^.*\//, '')

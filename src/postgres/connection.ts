@@ -2,6 +2,7 @@
 // suffered is tried again for a while, because servers restart. A statement whose answer was lost may have been carried out:
 // whoever asks is told that it is asked again.
 import type { Pool, PoolClient, PoolConfig } from 'pg'
+import { errorText } from '../disk/failure.ts'
 import type { Failure, FailureCode, Result } from '../disk/failure.ts'
 
 export interface ConnectionOptions {
@@ -27,7 +28,7 @@ export interface Connection {
 }
 
 /** Where nothing else is said. */
-export const connectionDefaults = {
+const connectionDefaults = {
   connections: 6,
   patienceMs: 60_000,
   answerMs: 15_000,
@@ -152,9 +153,15 @@ function isOfConnection(error: unknown): boolean {
 /** What to say of a refusal of the server, and under which code. */
 function failureOf(error: unknown): Failure {
   const code = codeOf(error)
-  const text = withoutSecrets(error instanceof Error ? error.message : String(error))
+  const text = withoutSecrets(errorText(error))
+  if (code === '22021')
+    return { code: 'bad-name', message: 'the database keeps no text with a zero character in it' }
   if (code === '53100') return { code: 'disk-full', message: `the disk of the database is full: ${text}` }
-  if (code === '42501') return { code: 'no-access', message: `the database refused it: ${text}` }
+  if (code === '42501')
+    return {
+      code: 'no-access',
+      message: `the database refused it: ${text}${/permission denied/u.test(text) ? '; this login needs the role pal_app, or pal_reader to read alone: grant pal_app to LOGIN' : ''}`,
+    }
   if (code.startsWith('28'))
     return {
       code: 'no-access',

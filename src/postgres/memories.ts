@@ -1,7 +1,7 @@
 // Memories of a team in the database: every version is a row, the newest that is not held counts. The promises are those of every
 // store of memories: what is only data stays fenced, trust never rises by saving, and a change is made from the bytes that were read.
-import { createHash } from 'node:crypto'
-import type { FailureCode, Result } from '../disk/failure.ts'
+import { createHash, randomUUID } from 'node:crypto'
+import { refused, type FailureCode, type Result } from '../disk/failure.ts'
 import { redact } from '../disk/redact.ts'
 import { readMemoryText } from '../memory/format/frontmatter.ts'
 import { nameRefusal } from '../memory/format/names.ts'
@@ -13,7 +13,15 @@ import {
   type MemoryScope,
   type Provenance,
 } from '../memory/memory.ts'
-import type { Applied, MemoryStore, SearchHit } from '../memory/memory-store.ts'
+import type {
+  Applied,
+  BegunConsolidation,
+  MemoryChange,
+  MemorySets,
+  SearchHit,
+  SetStore,
+} from '../memory/memory-store.ts'
+import { defaults } from '../settings/defaults.ts'
 import type { Connection } from './connection.ts'
 
 export interface PostgresMemoriesOptions {
@@ -31,9 +39,9 @@ interface Row {
 }
 
 /** Memories of one place of a tenant. */
-export function postgresMemories(options: PostgresMemoriesOptions): MemoryStore {
+export function postgresMemories(options: PostgresMemoriesOptions): SetStore {
   const { connection, tenant, place, scope } = options
-  const rows = async (file: string | null): Promise<Result<{ readonly rows: readonly Row[] }>> => {
+  const rows = async (file: string | null): Rows => {
     const found = await connection.query('select * from pal.memories($1, $2, $3)', [tenant, place, file])
     return found.ok ? { ok: true, rows: found.rows.map(rowOf) } : found
   }
@@ -55,38 +63,21 @@ export function postgresMemories(options: PostgresMemoriesOptions): MemoryStore 
         : { ok: true, memory: row.memory, text: row.text }
     },
     async save(change, by, { via, approved = false }) {
-      const { file } = change
-      const text = change.text === null ? null : redact(change.text).text.toWellFormed().replaceAll('\0', '')
-      const done = (
-        kind: Applied['kind'],
-        version: number | null,
-        code: FailureCode | null = null,
-        why = '',
-      ) => ({
-        ok: true as const,
-        applied: { file, kind, version, text, by, code, why, notes: [] },
-        dropped: [],
-      })
-      const found = await rows(file)
+      const found = await rows(change.file)
       if (!found.ok) return found
-      const now = found.rows[0] ?? null
-      const refused = refusalOf(file, text, change.expected, now)
-      if (refused !== null) return done('refused', null, ...refused)
-      if (now?.text === text || (text === null && now === null))
-        return done('unchanged', now?.version ?? null)
-      const why = approved ? null : heldFor(text, by, now)
-      const kind = why !== null ? 'held' : text === null ? 'removed' : 'written'
-      const standing = text === null ? null : isOpen(by.trust, readMemoryText(text).head) ? 'open' : 'fenced'
-      const values = [tenant, place, file, kind, text, text === null ? null : hashOf(text), standing]
+      const { applied, row } = judged(change, by, found.rows[0] ?? null, approved)
+      if (row === null) return { ok: true, applied, dropped: [] }
+      const { file, kind, body, sha256, standing, origin, expected } = row
       const saved = await connection.query(
         'select pal.save_memory($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as version',
-        [...values, JSON.stringify(by), via, now?.version ?? null],
+        [tenant, place, file, kind, body, sha256, standing, origin, via, expected],
       )
       if (!saved.ok) return saved
       const version = saved.rows[0]!['version']
-      if (version === null) return done('refused', null, 'changed', `${file} changed since it was read.`)
-      return done(kind, Number(version), null, why ?? '')
+      const made = version === null ? staleIn(applied) : { ...applied, version: Number(version) }
+      return { ok: true, applied: made, dropped: [] }
     },
+    sets: setsIn(options, () => rows(null)),
     async search(query, most) {
       const found = await rows(null)
       if (!found.ok) return found
@@ -105,6 +96,110 @@ export function postgresMemories(options: PostgresMemoriesOptions): MemoryStore 
     },
   }
 }
+
+type Rows = Promise<Result<{ readonly rows: readonly Row[] }>>
+
+function setsIn({ connection, tenant, place }: PostgresMemoriesOptions, rows: () => Rows): MemorySets {
+  return {
+    async last() {
+      const found = await connection.query('select pal.last_consolidation($1, $2) as at', [tenant, place])
+      return found.ok ? { ok: true, at: Number(found.rows[0]!['at'] ?? 0) } : found
+    },
+    async begin() {
+      const token = randomUUID()
+      const taken = await connection.query(
+        "select pal.begin_consolidation($1, $2, $3, $4 * interval '1 millisecond') as taken",
+        [tenant, place, token, defaults.dream.staleLockMs],
+      )
+      if (!taken.ok) return taken
+      const end: BegunConsolidation['end'] = (how) =>
+        connection.query('select pal.end_consolidation($1, $2, $3, $4)', [
+          tenant,
+          place,
+          token,
+          how === 'done',
+        ])
+      return { ok: true, begun: taken.rows[0]!['taken'] === true ? { end } : null }
+    },
+    async save(changes, { via }) {
+      const found = await rows()
+      if (!found.ok) return found
+      const there = new Map(found.rows.map((row) => [row.memory.file, row]))
+      const all = changes.map((change) => judged(change, change.by, there.get(change.file) ?? null, false))
+      const no = all.find(({ applied: { kind } }) => kind === 'refused' || kind === 'held')
+      if (no !== undefined)
+        return refused(no.applied.code ?? 'needs-review', `${no.applied.file}: ${no.applied.why}`)
+      const wanted = all.flatMap(({ row }) => (row === null ? [] : [row]))
+      const saved = await connection.query('select pal.save_memory_set($1, $2, $3, $4::jsonb) as versions', [
+        tenant,
+        place,
+        via,
+        JSON.stringify(wanted),
+      ])
+      if (!saved.ok) return saved
+      const versions = saved.rows[0]!['versions'] as readonly unknown[] | null
+      if (versions === null) return refused('changed', 'a memory changed since it was read')
+      const byFile = new Map(wanted.map(({ file }, at) => [file, Number(versions[at])]))
+      const applied = all.map(({ applied: one }) => ({
+        ...one,
+        version: byFile.get(one.file) ?? one.version,
+      }))
+      return { ok: true, applied, dropped: [], set: null }
+    },
+  }
+}
+
+/** A row as `pal.save_memory` and `pal.save_memory_set` take it. */
+interface WantedRow {
+  readonly file: string
+  readonly kind: 'written' | 'removed' | 'held'
+  readonly body: string | null
+  readonly sha256: string | null
+  readonly standing: Memory['standing'] | null
+  readonly origin: string
+  /** The version it was made from; null for none. */
+  readonly expected: number | null
+}
+
+/** What becomes of a change, and the row that is left to write; null where nothing is. */
+function judged(
+  change: MemoryChange,
+  by: Provenance,
+  now: Row | null,
+  approved: boolean,
+): { readonly applied: Applied; readonly row: WantedRow | null } {
+  const { file } = change
+  const text = change.text === null ? null : redact(change.text).text.toWellFormed().replaceAll('\0', '')
+  const said = (kind: Applied['kind'], rest: Partial<Applied> = {}): Applied => ({
+    file,
+    kind,
+    version: null,
+    text,
+    by,
+    code: null,
+    why: '',
+    notes: [],
+    ...rest,
+  })
+  const no = refusalOf(file, text, change.expected, now)
+  if (no !== null) return { applied: said('refused', { code: no[0], why: no[1] }), row: null }
+  if (now?.text === text || (text === null && now === null))
+    return { applied: said('unchanged', { version: now?.version ?? null }), row: null }
+  const why = approved ? null : heldFor(text, by, now)
+  const kind = why !== null ? 'held' : text === null ? 'removed' : 'written'
+  const standing = text === null ? null : isOpen(by.trust, readMemoryText(text).head) ? 'open' : 'fenced'
+  const sha256 = text === null ? null : hashOf(text)
+  const origin = JSON.stringify(by)
+  const row = { file, kind, body: text, sha256, standing, origin, expected: now?.version ?? null } as const
+  return { applied: said(kind, { why: why ?? '' }), row }
+}
+
+const staleIn = (applied: Applied): Applied => ({
+  ...applied,
+  kind: 'refused',
+  code: 'changed',
+  why: `${applied.file} changed since it was read.`,
+})
 
 function refusalOf(
   file: string,

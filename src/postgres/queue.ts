@@ -50,6 +50,8 @@ export interface InputRow {
   readonly body: string
   readonly trace: string | null
   readonly at: number
+  /** Why nobody is to begin with it. */
+  readonly parked: string | null
 }
 
 export interface QuestionRow {
@@ -115,7 +117,12 @@ export class Queue {
       project ?? null,
     ])
     if (!found.ok) return found
-    const said = found.rows[0]!['said'] as { new: boolean; parked?: string | null }
+    const said = found.rows[0]!['said'] as { new: boolean; parked?: string | null; other?: boolean | null }
+    if (said.other === true)
+      return refused(
+        'exists',
+        `${id} was sent to session ${session} before with another text; send this one under another id`,
+      )
     return { ok: true, isNew: said.new, parked: said.parked ?? null }
   }
 

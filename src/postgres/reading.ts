@@ -93,10 +93,8 @@ const gap = (session: SessionId, from: number, to: number): ReadItem =>
 const damaged = (session: SessionId, from: number, to: number, what: string): ReadItem => ({
   kind: 'damage',
   damage: {
-    file: `session ${session} in Postgres`,
-    line: from,
-    offset: from,
-    bytes: 0,
+    where: `entry ${from} of session ${session} in Postgres`,
+    at: from,
     what,
     done: 'skipped',
     lost: { from: seq(from), to: seq(to) },

@@ -21,6 +21,7 @@ import type {
   Store,
 } from '../transcript/store.ts'
 import { connect, type Connection, type ConnectionOptions } from './connection.ts'
+import { endAfter, steadyEnd, type LeaseEnd } from './lease-end.ts'
 import { appendedFrom } from './lines.ts'
 import { readBackward, readForward } from './reading.ts'
 
@@ -52,8 +53,7 @@ export const leaseDefaults = { leaseMs: 30_000, renewMs: 8_000 }
 
 interface Held {
   readonly lease: Lease
-  /** On the steady clock. */
-  until: number
+  until: LeaseEnd
   /** Taken by a claim and not yet opened. */
   adopted: { readonly next: number | null } | null
   /** One append after the other. */
@@ -80,11 +80,19 @@ class SessionsInPostgres implements PostgresStore {
     this.#leaseMs = options.leaseMs ?? leaseDefaults.leaseMs
   }
 
-  async *list(): AsyncIterable<Result<SessionInfo>> {
-    const found = await this.#call('select * from pal.sessions($1)')
+  async *list(only?: SessionId): AsyncIterable<Result<SessionInfo>> {
+    // No column takes a zero character, so nothing has such a name.
+    if (only?.includes('\0') === true) return
+    const found = await this.#call('select * from pal.sessions($1, $2)', [only ?? null])
     if (!found.ok) return yield found
     for (const { id, bytes, changed } of found.rows)
       yield { ok: true, session: id as SessionId, bytes: Number(bytes), modifiedAt: Number(changed) }
+  }
+
+  async owners(sessions: readonly SessionId[]): ReturnType<Store['owners']> {
+    const found = await this.#call('select * from pal.owners($1, $2)', [sessions])
+    if (!found.ok) return new Map()
+    return new Map(found.rows.map(({ id, owner }) => [id as SessionId, owner as Owner]))
   }
 
   async lease(session: SessionId): Promise<LeaseOutcome> {
@@ -275,13 +283,14 @@ class SessionsInPostgres implements PostgresStore {
     if (said.why === 'session-open')
       return refused(
         'session-open',
-        `process ${said.owner?.pid} on ${said.owner?.host} is writing this session; end it first`,
+        `${said.owner?.who ?? 'another process'} is writing this session; end it first`,
       )
     return refused('no-such-session', `there is no session ${session}`)
   }
 
   heldUntil(lease: Pick<Lease, 'session' | 'token'>): number | null {
-    return this.#held.get(keyOf(lease))?.until ?? null
+    const until = this.#held.get(keyOf(lease))?.until
+    return until === undefined ? null : steadyEnd(until)
   }
 
   async close(): Promise<void> {
@@ -293,7 +302,7 @@ class SessionsInPostgres implements PostgresStore {
   #keep(lease: Lease, askedAt: number, adopted: Held['adopted']): void {
     this.#held.set(keyOf(lease), {
       lease,
-      until: askedAt + this.#leaseMs,
+      until: endAfter(this.#leaseMs, askedAt),
       adopted,
       queue: Promise.resolve(),
     })
@@ -307,7 +316,7 @@ class SessionsInPostgres implements PostgresStore {
   async #renew(): Promise<void> {
     const all = [...this.#held.values()]
     if (all.length === 0) return
-    const askedAt = performance.now()
+    const until = endAfter(this.#leaseMs, performance.now())
     const found = await this.#call('select pal.renew($1, $2, $3, $4) as id', [
       all.map(({ lease }) => lease.session),
       all.map(({ lease }) => lease.token),
@@ -316,7 +325,7 @@ class SessionsInPostgres implements PostgresStore {
     if (!found.ok) return
     const renewed = new Set(found.rows.map(({ id }) => id))
     for (const held of all) {
-      if (renewed.has(held.lease.session)) held.until = askedAt + this.#leaseMs
+      if (renewed.has(held.lease.session)) held.until = until
       else this.#held.delete(keyOf(held.lease))
     }
   }

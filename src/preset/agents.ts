@@ -56,7 +56,7 @@ export const isMemoryOff = (
 ): boolean => memory === false || (environment[remoteVariable] ?? '').trim() !== ''
 
 /** Where the messages for the sessions of a project wait. */
-export const mailFolder = (home: string, slug: string): string => join(home, 'projects', slug, 'mail')
+const mailFolder = (home: string, slug: string): string => join(home, 'projects', slug, 'mail')
 
 export function agentRegistry(setup: RegistrySetup): AgentRegistry {
   const { home, project, fs, ids, clock, listen } = setup

@@ -11,6 +11,7 @@ export async function gitState(
   fs: FileSystem,
   { root, cwd, isGit }: Project,
   environment: Readonly<Record<string, string | undefined>>,
+  timeout: number,
 ): Promise<string | null> {
   const program = isGit ? findProgram('git', environment['PATH'], [root, cwd]) : null
   if (program === null) return null
@@ -29,7 +30,7 @@ export async function gitState(
         args,
         {
           env: shield.environment,
-          timeout: defaults.preset.gitStatusMs,
+          timeout,
           maxBuffer: defaults.preset.gitStatusChars * 100,
         },
         (error, out) => resolve(error === null ? described(out) : null),

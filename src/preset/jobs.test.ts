@@ -3,7 +3,7 @@ import { machineFileSystem } from '../disk/fs.ts'
 import type { Settings } from '../settings/schema.ts'
 import { jobsOf } from './jobs.ts'
 
-const keepsNotes = (settings: Settings, compactsByItself = true): boolean =>
+const jobs = (settings: Settings, compactsByItself = true) =>
   jobsOf({
     settings,
     home: '/home',
@@ -12,7 +12,8 @@ const keepsNotes = (settings: Settings, compactsByItself = true): boolean =>
     compactsByItself,
     fs: machineFileSystem,
     unique: () => 'x',
-  }).notes !== undefined
+  })
+const keepsNotes = (...given: Parameters<typeof jobs>): boolean => jobs(...given).notes !== undefined
 
 it('[SN48] notes are kept only where they are asked for', () => {
   expect(keepsNotes({})).toBe(false)
@@ -22,4 +23,12 @@ it('[SN48] notes are kept only where they are asked for', () => {
   expect(keepsNotes({ notesAsSummary: false, notes: true })).toBe(true)
   expect(keepsNotes({ notes: false })).toBe(false)
   expect(keepsNotes({ notes: true }, false)).toBe(false)
+})
+
+it('[SN50] a model writes summaries only where it is asked for, or where instructions need one', () => {
+  const only = (settings: Settings) => jobs(settings).summariser?.onlyWithInstructions
+  expect(only({})).toBe(true)
+  expect(only({ modelSummary: true })).toBe(false)
+  expect(only({ summaryModel: 'claude-haiku-4-5' })).toBe(false)
+  expect(jobs({ modelSummary: false }).summariser).toBeUndefined()
 })

@@ -6,6 +6,7 @@ import { machineProcesses } from '../disk/processes.ts'
 import { safeName } from '../disk/safe-name.ts'
 import type { Emit } from '../engine/live.ts'
 import type { EngineOptions } from '../engine/options.ts'
+import type { SessionSummariser } from '../engine/ports.ts'
 import { sessionNotes } from '../forks/notes/session-notes.ts'
 import { modelSummary } from '../forks/summary/model-summary.ts'
 import type { Settings } from '../settings/schema.ts'
@@ -36,9 +37,7 @@ export function jobsOf(clues: JobClues): Pick<EngineOptions, 'summariser' | 'not
   // Kept for whoever asks: played over recorded sessions they cost more than they save, and keep less than an extracted text.
   const keepsNotes = clues.compactsByItself && (settings.notes ?? settings.notesAsSummary === true)
   return {
-    ...(settings.modelSummary === false
-      ? {}
-      : { summariser: modelSummary({ modelId: settings.summaryModel }) }),
+    ...(settings.modelSummary === false ? {} : { summariser: summariserOf(settings) }),
     ...(keepsNotes
       ? {
           notes: sessionNotes({
@@ -51,6 +50,12 @@ export function jobsOf(clues: JobClues): Pick<EngineOptions, 'summariser' | 'not
         }
       : {}),
   }
+}
+
+// Played over recorded sessions a model's text costs more than the extracted one and keeps less of what is needed later;
+// what somebody wishes of a summary only a model can follow. Whoever names a model for summaries wants them.
+function summariserOf({ modelSummary: isOn, summaryModel: modelId }: Settings): SessionSummariser {
+  return modelSummary({ modelId, onlyWithInstructions: !(isOn ?? modelId !== undefined) })
 }
 
 /** Where a session's commands in the background are told. */

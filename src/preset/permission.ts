@@ -1,5 +1,6 @@
 // Permissions as the preset wires them: rules and mode from the settings, paths from the project.
 import { join } from 'node:path'
+import { dayOf } from '../memory/format/day.ts'
 import { machineFileSystem, type FileSystem } from '../disk/fs.ts'
 import type { GivenRule } from '../settings/rule-list.ts'
 import { ruleLists } from '../settings/rule-list.ts'
@@ -130,6 +131,6 @@ export interface Situation {
 export function modeBlock({ mode, canAnswer, cwd, modelId, now }: Situation): string {
   const may = canAnswer ? modeTexts[mode] : (unasked[mode] ?? modeTexts[mode])
   const who = canAnswer ? '' : ' Nobody can answer questions now.'
-  const date = new Date(now).toISOString().slice(0, 10)
+  const date = dayOf(now)
   return fenced('mode', { name: mode, folder: cwd, date, model: modelId }, `${may}${who}`)
 }

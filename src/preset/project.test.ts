@@ -21,7 +21,7 @@ describe('the project of a folder', () => {
     expect(await found(join(base, 'nowhere'))).toMatchObject({ ok: false, failure: { code: 'not-found' } })
   })
 
-  it('[G21] two roots never share a slug, and a slug is a plain name (A16)', () => {
+  it('[G21] two roots never share a slug, and a slug is a plain name', () => {
     const paths = [
       '/a/my_app',
       '/a/my-app',

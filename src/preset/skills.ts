@@ -64,7 +64,7 @@ function skillList(skills: readonly Page[]): string {
 }
 
 /** `load` reads the skill as it is now. */
-export function toolForSkills(skills: readonly Page[], load: (skill: Page) => Promise<string | null>): Tool {
+function toolForSkills(skills: readonly Page[], load: (skill: Page) => Promise<string | null>): Tool {
   return {
     spec: {
       name: skillTool,

@@ -132,6 +132,30 @@ describe('messages', () => {
     expect(shape(headless)).toEqual(['user: text go, text next', 'assistant: text fine'])
   })
 
+  it('[T10] what stands in for a lost line goes out of sight with its calls, and comes back with them', () => {
+    const entries = entriesOf(
+      said('go'),
+      answered([call('a'), call('b')]),
+      result('a'),
+      result('b'),
+      answered('fine'),
+    ).filter((entry) => entry.seq !== 4)
+    const pen = new Pen({ first: 6 })
+    const summary = {
+      kind: 'summary',
+      from: seq(1),
+      to: seq(4),
+      ref: '1-4',
+      text: 'in short',
+      keep: [],
+    } as const
+    const hidden = [...entries, pen.write(edit([summary]))]
+    expect(shape(project(hidden))).toEqual(['user: text in short', 'assistant: text fine'])
+    const undone = [...hidden, pen.write({ type: 'undo', target: seq(6) })]
+    expect(shape(project(undone))).toEqual(shape(project(entries)))
+    expect(shape(project(undone)).join()).toContain('tool_result a, tool_result b')
+  })
+
   it('[T10] damage that was found is shown to the model once, where it was found', () => {
     const found: Fact = { type: 'damage-found', lost: [{ from: seq(3), to: seq(4) }], report: [] }
     expect(shape(project(entriesOf(said('a'), found))).join()).toContain(

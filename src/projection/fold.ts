@@ -135,7 +135,7 @@ export class Fold {
       if (this.#open.size > 0 && (part.kind === 'input' || part.kind === 'answer')) {
         const lost = lostResults(entry, [...this.#open.keys()])
         this.#open.clear()
-        units.push(this.#unit(lost))
+        units.push(this.#unit(lost, this.units.lastAnswer()?.from))
       }
       if (part.kind === 'answer') for (const call of callsIn(part)) this.#open.set(call.id, call.name)
       units.push(this.#unit(part))
@@ -187,8 +187,8 @@ export class Fold {
     this.#splice(0, 0, this.#rendered(0, Infinity))
   }
 
-  #unit(part: Part): Unit {
-    const unit = { part, open: this.#open.size > 0 }
+  #unit(part: Part, calledAt?: Seq): Unit {
+    const unit = { part, open: this.#open.size > 0, ...(calledAt === undefined ? {} : { calledAt }) }
     this.units.push(unit)
     return unit
   }
@@ -238,8 +238,9 @@ export class Fold {
       const next = this.#nextTop(place)
       const end = Math.min(to, next - 1)
       for (let index = this.units.indexAt(place); index < this.units.length; index++) {
-        const { part } = this.units.at(index)!
+        const { part, calledAt } = this.units.at(index)!
         if (part.from > end) break
+        if (calledAt !== undefined && this.edits.topAt(calledAt) !== undefined) continue
         parts.push(withBlockEdits(part, this.edits))
       }
       if (next === Infinity) break
@@ -275,10 +276,12 @@ export class Fold {
   // the first, takes the last one's usage, and what came between counts as growth.
   #anchor(place: Seq, fact: FactOf<'assistant-message'>, before: number): void {
     const { usage, model, messageId } = fact
-    if (usage === undefined) return
+    // What nobody counted says nothing about the size: it would stand for a prompt of no tokens.
+    if (usage === undefined || usage.estimated === true) return
+    const prompt = usage.input + usage.cacheRead + usage.cacheWrite
+    if (prompt === 0) return
     const { anchor } = this.numbers
     const now = this.#estimate + this.#fixedEstimate
-    const prompt = usage.input + usage.cacheRead + usage.cacheWrite
     const tokens = prompt + usage.output
     this.numbers.lastUsage = usage
     if (fact.leftOut === true) return

@@ -175,7 +175,7 @@ function positionsAdded(before: Segments, after: Segments): number {
   return positions
 }
 
-function firstDifferent(a: string, b: string): number {
+export function firstDifferent(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let at = 0; at < length; at++) if (a[at] !== b[at]) return at
   return length

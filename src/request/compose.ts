@@ -43,6 +43,8 @@ export interface ComposeParameters extends ReasoningChoice {
   readonly betas?: readonly string[] | undefined
   /** Requests that share a prefix name it, where the provider sends those of one name to one machine. */
   readonly cacheKey?: string | undefined
+  /** The provider is asked to compare with the request of an earlier answer, null for the first: no part of the cache key. */
+  readonly diagnosis?: { readonly after: string | null; readonly beta: string } | undefined
 }
 
 export interface Composed {
@@ -191,7 +193,10 @@ function compose(bench: Bench, view: View, parameters: ComposeParameters): Compo
       parameters,
       thinking,
     }),
-    betas: parameters.betas ?? [],
+    betas: [
+      ...(parameters.betas ?? []),
+      ...(parameters.diagnosis === undefined ? [] : [parameters.diagnosis.beta]),
+    ],
     segments,
     hash: hashOf(segments, messages),
     lastBreakpoint: spot === null ? null : positionOf(list[spot.message]!, spot.block),

@@ -5,9 +5,9 @@ import { second } from './units.ts'
 export const dialDefaults = {
   dial: {
     /** Where it stands unless somebody turns it: 0 keeps as much as fits, 1 spends as little as is sensible. */
-    thrift: 0.6,
+    thrift: 0.8,
     /** Places that have a name. */
-    names: { fidelity: 0, balanced: 0.6, economy: 1 },
+    names: { fidelity: 0, balanced: 0.8, economy: 1 },
     /** What is measured; between two of them it is in between. */
     points: [
       {
@@ -63,9 +63,9 @@ export const dialDefaults = {
         carry: 4,
         coldTokens: 45_000,
         leastTokens: 17_000,
-        tailTokens: 14_000,
+        tailTokens: 11_000,
         excerptTokens: 12_000,
-        detailTokens: 5000,
+        detailTokens: 8000,
         textTokens: 2000,
         filesTokens: 3000,
         clearsIdle: 1,
@@ -75,11 +75,11 @@ export const dialDefaults = {
         carry: 3.5,
         coldTokens: 42_500,
         leastTokens: 16_000,
-        tailTokens: 13_000,
+        tailTokens: 10_000,
         excerptTokens: 10_000,
-        detailTokens: 5000,
+        detailTokens: 8000,
         textTokens: 2000,
-        filesTokens: 0,
+        filesTokens: 3000,
         clearsIdle: 1,
       },
       {
@@ -87,11 +87,11 @@ export const dialDefaults = {
         carry: 3,
         coldTokens: 40_000,
         leastTokens: 15_000,
-        tailTokens: 12_000,
+        tailTokens: 9000,
         excerptTokens: 8000,
-        detailTokens: 5000,
+        detailTokens: 8000,
         textTokens: 2000,
-        filesTokens: 0,
+        filesTokens: 3000,
         clearsIdle: 1,
       },
       {
@@ -118,7 +118,7 @@ export const dialDefaults = {
     detailShare: 0.035,
     /** Share of what excerpts and lines may take by which the caps on the user's words are raised. */
     wordsShare: 0.5,
-    /** A compaction within a given room: what the user's words may take of it, how what they leave is shared, the tries, and what single lines may take of what is then free. */
+    /** A compaction within a given room: what the user's words may take of it, how what they leave is shared, the tries (for words that are too much, and up to which share: they are counted with wider fences than they get), and what single lines may take of what is then free. */
     within: {
       wordsShare: 0.92,
       tailShare: 0.12,
@@ -130,8 +130,8 @@ export const dialDefaults = {
       nearShare: 0.03,
       fillShares: [0.95, 0.7],
       tries: 5,
-      shrink: 0.8,
-      leastWords: 0.02,
+      wordTries: 7,
+      mostWords: 1.5,
     },
   },
   score: {
@@ -148,6 +148,9 @@ export const dialDefaults = {
     /** How much more room is looked at for that, and the features that are named of each. */
     whyTokens: 4000,
     reasons: 4,
+    /** Names and files that a boundary writes down for the next: the likeliest to be needed, the most worked on. */
+    countedNames: 600,
+    countedFiles: 60,
   },
   excerpts: {
     /** Lines that are chosen together: what an edit replaces mostly stands in one such piece. */

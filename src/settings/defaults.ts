@@ -1,4 +1,4 @@
-// Every number and switch of the system, with its default, in one place (law N1). A room reads its own group.
+// Every number and switch of the system, with its default, in one place. A room reads its own group.
 // Sizes are named with their unit: tokens, bytes, chars, ms.
 
 import { restoringDefaults } from './compaction-defaults.ts'
@@ -201,6 +201,8 @@ export const defaults = {
     endsShare: 0.25,
     /** Shorter ends than this say nothing: the message is pointed to instead. */
     leastEndChars: 60,
+    /** Steps in which ends are tried where they fill a room. */
+    endsShrink: 0.9,
     /** What the audit found missing, word for word. */
     ledgerShare: 0.02,
     ledgerTokens: 1500,

@@ -82,7 +82,7 @@ export const recallDefaults = {
     /** The request waits at most this long for the local ranker. */
     localMs: 50,
     /** The same where one request may be all there is. */
-    patientMs: 10 * second,
+    patientMs: minute,
     /** A selector that takes longer is given up for the local ranker. */
     selectorMs: 2 * second,
     /** Folders with more memories than this are looked through beside the request, never before it. */

@@ -59,6 +59,7 @@ export const schema = z.object({
   timeClearing: z.boolean(),
   cachedClearing: z.boolean(),
   nativeClearing: z.boolean(),
+  cacheDiagnostics: z.boolean(),
   autocompact: z.boolean(),
   pressureClearing: z.boolean(),
   thrift: z.union([z.number().check(z.gte(0), z.lte(1)), z.enum(['fidelity', 'balanced', 'economy'])]),
@@ -199,6 +200,7 @@ export const keys: Readonly<Record<Key, About>> = {
   timeClearing: onOff('PALIMPSEST_TIME_CLEARING'),
   cachedClearing: onOff('PALIMPSEST_CACHED_CLEARING'),
   nativeClearing: onOff('PALIMPSEST_NATIVE_CLEARING'),
+  cacheDiagnostics: onOff('PALIMPSEST_CACHE_DIAGNOSTICS'),
   autocompact: onOff('PALIMPSEST_AUTOCOMPACT'),
   pressureClearing: onOff('PALIMPSEST_PRESSURE_CLEARING'),
   thrift: {

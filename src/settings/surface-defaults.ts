@@ -41,10 +41,9 @@ export const surfaceDefaults = {
   inspector: {
     /** Bytes that nothing has removed from context after which the window is no longer computed. */
     heldBytes: 96 * MB,
-    /** Entries between two kept folds of an index, the least between them, and the most that are kept. */
-    snapshotEntries: 4000,
-    snapshotLeast: 500,
-    snapshots: 64,
+    /** Bytes between two kept folds of an index, at least, and the most that are kept. */
+    snapshotBytes: 1 * MB,
+    snapshots: 256,
     /** Characters of a tool's name, of a session's title, and of texts that stand for longer ones. */
     labelChars: 80,
     titleChars: 120,
@@ -86,6 +85,8 @@ export const surfaceDefaults = {
     model: 'claude-sonnet-5',
     /** How long git may take to say what is changed, and how much of that is told. */
     gitStatusMs: 2 * second,
+    /** The same where nobody waits at a screen. */
+    gitPatientMs: 20 * second,
     gitStatusChars: 2000,
   },
   cli: {
@@ -148,7 +149,7 @@ export const surfaceDefaults = {
     leaveMs: 2 * second,
   },
   mcp: {
-    /** How long a start waits for servers of tools, one may take to answer at all, and a call may run. */
+    /** How long a start at a screen waits for servers of tools, one may take to answer at all, and a call may run. */
     startMs: 5 * second,
     connectMs: 30 * second,
     callMs: 600 * second,

@@ -4,7 +4,7 @@
 // only the entry it hit; a breakpoint before the hit writes nothing; an entry written after cache edits serves only requests
 // that carry the same deletions or more, because deleted content cannot come back.
 import type { WireRequest, WireUsage } from '../model/wire.ts'
-import { readPrompt, type Position, type Prompt } from './cache/prompt.ts'
+import { createPromptReader, type Position, type Prompt, type ReadPrompt } from './cache/prompt.ts'
 import { createCounter, type Counter } from './counter.ts'
 import { createDigests, type Digests } from './digest.ts'
 import { findModel, simulatedModels, unknownModel, type SimulatedModel } from './models.ts'
@@ -20,6 +20,10 @@ export interface CacheOptions {
   readonly digests?: Digests
   /** Entries are shared inside one scope (a workspace). */
   readonly scope?: string
+  /** How requests are read; caches that account the same requests share one, so that each is read once. */
+  readonly read?: ReadPrompt
+  /** Every breakpoint counts as one of this lifetime; as what it says, where unset. */
+  readonly lifetime?: '5m' | '1h'
 }
 
 export interface CacheUsage extends Omit<WireUsage, 'output_tokens'> {
@@ -56,15 +60,18 @@ interface Entry {
 
 /** The prompt cache of the simulator, with its lifetimes and minimums. */
 export function createCache(options: CacheOptions = {}): PromptCache {
-  const reading = {
-    counter: options.counter ?? createCounter(),
-    digests: options.digests ?? createDigests(),
-    scope: options.scope ?? 'workspace',
-  }
+  const read =
+    options.read ??
+    createPromptReader({
+      counter: options.counter ?? createCounter(),
+      digests: options.digests ?? createDigests(),
+      scope: options.scope ?? 'workspace',
+    })
+  const lifetimeOf = (position: Position): '5m' | '1h' => options.lifetime ?? position.breakpoint ?? '5m'
   const entries = new Map<string, Entry>()
   const sweep = createSweep(entries)
   const open = (request: WireRequest, model: SimulatedModel, startedAt: number): Reading => {
-    const prompt = readPrompt(request, model, reading)
+    const prompt = read(request, model)
     const breakpoints = prompt.positions.filter(
       (each) => each.breakpoint !== null && each.endTokens >= model.minCacheable,
     )
@@ -76,16 +83,16 @@ export function createCache(options: CacheOptions = {}): PromptCache {
     return {
       prompt,
       hit,
-      usage: usageOf(prompt, readTokens, written),
+      usage: usageOf(prompt, readTokens, written, lifetimeOf),
       commit: (firstByteAt) => {
         sweep(startedAt)
-        for (const position of written) write(entries, position, startedAt, firstByteAt)
+        for (const position of written) write(entries, position, lifetimeOf(position), startedAt, firstByteAt)
       },
     }
   }
   return {
     open,
-    count: (request, model) => readPrompt(request, model, reading).totalTokens,
+    count: (request, model) => read(request, model).totalTokens,
     account: (request, startedAt, firstByteAt) => {
       const model = findModel(options.models ?? simulatedModels, request.model) ?? {
         ...unknownModel,
@@ -124,9 +131,14 @@ function isReadable(entry: Entry, position: Position, now: number): boolean {
 }
 
 /** Up to the hit is read, up to the last long breakpoint is written for an hour, up to the last breakpoint for less. */
-function usageOf(prompt: Prompt, readTokens: number, written: readonly Position[]): CacheUsage {
+function usageOf(
+  prompt: Prompt,
+  readTokens: number,
+  written: readonly Position[],
+  lifetimeOf: (position: Position) => '5m' | '1h',
+): CacheUsage {
   const end = written.at(-1)?.endTokens ?? readTokens
-  const longEnd = written.findLast((each) => each.breakpoint === '1h')?.endTokens ?? readTokens
+  const longEnd = written.findLast((each) => lifetimeOf(each) === '1h')?.endTokens ?? readTokens
   return {
     input_tokens: prompt.totalTokens - end,
     cache_creation_input_tokens: end - readTokens,
@@ -143,10 +155,11 @@ function usageOf(prompt: Prompt, readTokens: number, written: readonly Position[
 function write(
   entries: Map<string, Entry>,
   position: Position,
+  lifetime: '5m' | '1h',
   startedAt: number,
   firstByteAt: number,
 ): void {
-  const lifetimeMs = LIFETIME_MS[position.breakpoint ?? '5m']
+  const lifetimeMs = LIFETIME_MS[lifetime]
   const other = entries.get(position.hash)
   const parallel =
     other !== undefined && other.expiresAt > startedAt && other.deleted.join() === position.deleted.join()

@@ -238,7 +238,7 @@ function usageOf(reading: Reading, emission: Emission, request: WireRequest): Si
   }
 }
 
-export function betasOf(headers: Headers): readonly string[] {
+function betasOf(headers: Headers): readonly string[] {
   return (headers['anthropic-beta'] ?? '')
     .split(',')
     .map((each) => each.trim())
@@ -305,7 +305,7 @@ function divergence(before: Prompt, now: Prompt): Diagnosis {
   })
   if (before.model !== now.model) return from('model_changed', 0)
   if (before.toolsHash !== now.toolsHash) return from('tools_changed', 0)
-  if (before.systemHash !== now.systemHash) return from('system_changed', levelEnd(before, 'tools'))
+  if (before.systemHash !== now.systemHash) return from('system_changed', toolsEnd(before))
   const different = before.positions.findIndex((each, index) => {
     const other = now.positions[index]
     return other !== undefined && other.hash !== each.hash
@@ -314,6 +314,6 @@ function divergence(before: Prompt, now: Prompt): Diagnosis {
   return from('messages_changed', before.positions[different - 1]?.endTokens ?? 0)
 }
 
-function levelEnd(prompt: Prompt, level: 'tools'): number {
-  return prompt.positions.findLast((each) => each.level === level)?.endTokens ?? 0
+function toolsEnd(prompt: Prompt): number {
+  return prompt.positions.findLast((each) => each.level === 'tools')?.endTokens ?? 0
 }

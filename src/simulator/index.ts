@@ -13,6 +13,7 @@ export type { ScriptAnswer, ScriptedAnswerer, ScriptStep } from './answers/scrip
 export { parseTask, tasksIn } from './answers/task.ts'
 export type { Step, Task } from './answers/task.ts'
 export { createCache } from './cache.ts'
+export { createPromptReader } from './cache/prompt.ts'
 export type { CacheOptions, CacheUsage, PromptCache, Reading } from './cache.ts'
 export { createImplicitCache } from './cache/implicit.ts'
 export type { ImplicitCacheOptions } from './cache/implicit.ts'

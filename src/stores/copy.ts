@@ -21,10 +21,7 @@ export async function copySession(from: Store, to: Store, session: SessionId): P
   if (!leased.ok)
     return leased.why === 'failed'
       ? { ok: false, failure: leased.failure }
-      : refused(
-          'session-open',
-          `process ${leased.owner.pid} on ${leased.owner.host} is writing session ${session}; end it first`,
-        )
+      : refused('session-open', `${leased.owner.who} is writing session ${session}; end it first`)
   const copied = await copyInto(from, to, leased.lease, leased.next)
   const released = await to.release(leased.lease)
   return copied.ok && !released.ok ? released : copied

@@ -57,13 +57,22 @@ class InMemoryStore implements Store {
     this.#quotaBytes = quotaBytes
   }
 
-  async *list(): AsyncIterable<Result<SessionInfo>> {
+  async *list(only?: SessionId): AsyncIterable<Result<SessionInfo>> {
     const found: SessionInfo[] = []
     for (const [session, { kept }] of this.#sessions) {
-      if (kept !== null) found.push({ session, bytes: kept.bytes, modifiedAt: kept.modifiedAt })
+      if (kept !== null && session === (only ?? session))
+        found.push({ session, bytes: kept.bytes, modifiedAt: kept.modifiedAt })
     }
     for (const info of found.reverse().sort((a, b) => b.modifiedAt - a.modifiedAt))
       yield { ok: true, ...info }
+  }
+
+  async owners(sessions: readonly SessionId[]): ReturnType<Store['owners']> {
+    const held = sessions.flatMap((session) => {
+      const known = this.#sessions.get(session)
+      return known === undefined || known.lease === null ? [] : [[session, ownerOf(known)] as const]
+    })
+    return new Map(held)
   }
 
   async lease(session: SessionId): Promise<LeaseOutcome> {
@@ -217,19 +226,15 @@ const emptySession = (): Session => ({
 })
 const nextOf = (kept: Kept | null): Seq | null => (kept === null ? null : seq(kept.first + kept.lines.length))
 const ownerOf = (session: Session): Owner => ({
-  host: 'this process',
-  pid: process.pid,
+  who: 'this process',
   since: session.since,
 })
 
 function itemAt(kept: Kept, at: number): ReadItem {
   const decoded = decode(kept.lines[at - kept.first]!)
   if (decoded.ok) return { kind: 'entry', entry: decoded.entry }
-  const place = { file: 'memory', line: at - kept.first + 1, offset: 0, bytes: 0 }
-  return {
-    kind: 'damage',
-    damage: { ...place, what: decoded.why, done: 'skipped', lost: { from: seq(at), to: seq(at) } },
-  }
+  const lost = { from: seq(at), to: seq(at) }
+  return { kind: 'damage', damage: { where: `entry ${at}`, at, what: decoded.why, done: 'skipped', lost } }
 }
 
 function unfit(line: string, place: number, wanted: number): Failure | null {

@@ -20,14 +20,15 @@ export function unsavedStore(base: Store): Store {
   }
 
   return {
-    list: async function* (): AsyncIterable<Result<SessionInfo>> {
+    list: async function* (only?: SessionId): AsyncIterable<Result<SessionInfo>> {
       const own = new Set<SessionId>()
-      for await (const info of memory.list()) {
+      for await (const info of memory.list(only)) {
         if (info.ok) own.add(info.session)
         yield info
       }
-      for await (const info of base.list()) if (!info.ok || !own.has(info.session)) yield info
+      for await (const info of base.list(only)) if (!info.ok || !own.has(info.session)) yield info
     },
+    owners: (sessions) => memory.owners(sessions),
     lease: async (session): Promise<LeaseOutcome> => {
       const leased = await memory.lease(session)
       if (!leased.ok || leased.next !== null) return leased

@@ -121,7 +121,7 @@ const commands: Readonly<Record<string, Operation>> = {
 }
 
 /** What a call does to memories, or null. */
-export function memoryOperation(
+function memoryOperation(
   name: string,
   input: unknown,
   isMemory: ReaderOptions['isMemory'],

@@ -39,8 +39,7 @@ export async function* otlpOf(
     for await (const item of store.read(member)) {
       if (item.kind === 'failed') return yield { ok: false, failure: item.failure }
       if (item.kind === 'damage') {
-        const { file, line, what } = item.damage
-        yield { ok: true, body: null, damage: `${file}:${line}: ${what}` }
+        yield { ok: true, body: null, damage: `${item.damage.where}: ${item.damage.what}` }
         continue
       }
       telemetry.take(member, item.entry)

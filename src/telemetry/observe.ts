@@ -35,7 +35,8 @@ export function observed(store: Store, options: ObserveOptions): Observed {
   return {
     settled: () => watch.settled(),
     store: {
-      list: () => store.list(),
+      list: (only) => store.list(only),
+      owners: (sessions) => store.owners(sessions),
       lease: (session) => store.lease(session),
       release: (lease) => {
         watch.forget(lease.session)

@@ -37,10 +37,3 @@ export interface TelemetryPort {
   /** One value of a histogram. */
   record(name: InstrumentName, value: number, attributes: Attributes, at: number): void
 }
-
-export const noTelemetry: TelemetryPort = {
-  begin: () => undefined,
-  end: () => undefined,
-  count: () => undefined,
-  record: () => undefined,
-}

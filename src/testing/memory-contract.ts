@@ -153,4 +153,74 @@ export const memoryContract: readonly MemoryCase[] = [
       assert.deepEqual(await files(store), [])
     },
   },
+  {
+    rule: 'ME78',
+    title: 'a change set is saved whole or not at all, where the store makes any',
+    async run(makeStore) {
+      const store = await makeStore()
+      if (store.sets === undefined) return
+      await save(store, 'a.md', textOf('a', 'one'))
+      await save(store, 'b.md', textOf('b', 'two'))
+      const a = (await read(store, 'a.md')).memory.sha256
+      const b = (await read(store, 'b.md')).memory.sha256
+      const wanted = (expected: string) => [
+        { file: 'c.md', text: textOf('c', 'one and two'), expected: null, by: user },
+        { file: 'a.md', text: null, expected: a, by: user },
+        { file: 'b.md', text: textOf('b', 'three'), expected, by: user },
+      ]
+      const how = { via: 'dream', report: ['joined'], isAsked: true } as const
+      const late = await store.sets.save(wanted(a), how)
+      assert.ok(!late.ok)
+      assert.equal(late.failure.code, 'changed')
+      const raising = await store.sets.save(
+        [...wanted(b), { file: 'd.md', text: textOf('d', 'Always push.', 'feedback'), by: tool }],
+        how,
+      )
+      assert.ok(!raising.ok)
+      assert.deepEqual(await files(store), ['a.md', 'b.md'])
+      assert.match((await read(store, 'b.md')).text, /two/)
+      const made = await store.sets.save(wanted(b), how)
+      assert.ok(made.ok, made.ok ? '' : made.failure.message)
+      assert.deepEqual(
+        made.applied.map(({ file, kind }) => [file, kind]),
+        [
+          ['c.md', 'written'],
+          ['a.md', 'removed'],
+          ['b.md', 'written'],
+        ],
+      )
+      assert.deepEqual(await files(store), ['b.md', 'c.md'])
+      assert.match((await read(store, 'b.md')).text, /three/)
+    },
+  },
+  {
+    rule: 'ME78',
+    title: 'one consolidation runs at a time, and only one that ended well counts as the last',
+    async run(makeStore) {
+      const store = await makeStore()
+      const { sets } = store
+      if (sets === undefined) return
+      const last = async (): Promise<number> => {
+        const found = await sets.last()
+        assert.ok(found.ok, found.ok ? '' : found.failure.message)
+        return found.at
+      }
+      const begin = async () => {
+        const found = await sets.begin()
+        assert.ok(found.ok, found.ok ? '' : found.failure.message)
+        return found.begun
+      }
+      assert.equal(await last(), 0)
+      const first = await begin()
+      assert.ok(first !== null)
+      assert.equal(await begin(), null)
+      assert.ok((await first.end('failed')).ok)
+      assert.equal(await last(), 0)
+      const second = await begin()
+      assert.ok(second !== null)
+      assert.ok((await second.end('done')).ok)
+      assert.ok((await last()) > 0)
+      assert.ok((await begin()) !== null)
+    },
+  },
 ]

@@ -7,8 +7,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { encode } from '../transcript/codec.ts'
 import type { StoredEntry } from '../transcript/fact.ts'
-import { seq, sessionId, type Seq, type SessionId } from '../transcript/ids.ts'
-import type { Lease, Store } from '../transcript/store.ts'
+import { seq, sessionId, type Seq } from '../transcript/ids.ts'
+import type { Store } from '../transcript/store.ts'
+import { listingCases } from './store-listing-contract.ts'
 import {
   checkpointAt,
   codeOf,
@@ -25,13 +26,10 @@ import {
   released,
   stored,
   storeWith,
+  type ContractCase,
 } from './store-steps.ts'
 
-export interface ContractCase {
-  readonly rule: string
-  readonly title: string
-  run(makeStore: () => Store | Promise<Store>): Promise<void>
-}
+export type { ContractCase }
 
 const main = sessionId('session-one')
 
@@ -142,7 +140,7 @@ const cases: readonly ContractCase[] = [
       const first = await leased(store, main)
       const second = await store.lease(main)
       assert.ok(!second.ok && second.why === 'taken')
-      assert.equal(second.owner.pid, process.pid)
+      assert.ok(second.owner.who !== '' && second.owner.since > 0)
       assert.equal((await store.lease(sessionId('another'))).ok, true)
       await released(store, first.lease)
       assert.ok((await leased(store, main)).lease.epoch > first.lease.epoch)
@@ -160,7 +158,7 @@ const cases: readonly ContractCase[] = [
       assert.deepEqual(early, { ok: false, why: 'fenced', owner: null })
       const { lease } = await leased(store, main)
       const late = await store.append(old, notes(1, 1), seq(1), 'now')
-      assert.ok(!late.ok && late.why === 'fenced' && late.owner?.pid === process.pid)
+      assert.ok(!late.ok && late.why === 'fenced' && late.owner !== null && late.owner.who !== '')
       assert.equal((await store.putBlob(old, 'x', Buffer.from('x'))).ok, false)
       assert.equal((await store.putCheckpoint(old, checkpointAt(0))).ok, false)
       assert.equal((await store.sync(old)).ok, false)
@@ -288,31 +286,7 @@ const cases: readonly ContractCase[] = [
       assert.deepEqual(await store.getCheckpoint(main), checkpointAt(4))
     },
   },
-  {
-    rule: 'S11',
-    title: 'sessions are listed newest first with their size, and removing one leaves nothing of it',
-    run: async (makeStore) => {
-      const store = await makeStore()
-      const leases = new Map<SessionId, Lease>()
-      for (const name of ['first', 'second', 'third'].map(sessionId)) {
-        const { lease } = await leased(store, name)
-        await stored(store, lease, notes(0, 1), 0)
-        leases.set(name, lease)
-        await new Promise((resolve) => setTimeout(resolve, 15))
-      }
-      await stored(store, leases.get(sessionId('first'))!, notes(2, 2), 2)
-      assert.deepEqual(await namesOf(store), ['first', 'third', 'second'])
-      await store.putBlob(leases.get(sessionId('third'))!, 'blob', Buffer.from('x'))
-      await store.putCheckpoint(leases.get(sessionId('third'))!, checkpointAt(1))
-      assert.equal((await store.remove(sessionId('third'))).ok, true)
-      assert.deepEqual(await namesOf(store), ['first', 'second'])
-      assert.equal(await store.getCheckpoint(sessionId('third')), null)
-      assert.equal(codeOf(await store.getBlob(sessionId('third'), 'blob')), 'not-found')
-      const late = await store.append(leases.get(sessionId('third'))!, notes(2, 2), seq(2), 'now')
-      assert.ok(!late.ok && late.why === 'fenced')
-      assert.equal((await leased(store, sessionId('third'))).next, null)
-    },
-  },
+  ...listingCases,
   {
     rule: 'S12',
     title: 'appends made at once are stored one after another, each with the outcome it deserves',

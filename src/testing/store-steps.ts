@@ -6,6 +6,12 @@ import type { Entry, Fact, StoredEntry } from '../transcript/fact.ts'
 import { seq, uuid, type Seq, type SessionId } from '../transcript/ids.ts'
 import type { Failure, Lease, ReadItem, Store } from '../transcript/store.ts'
 
+export interface ContractCase {
+  readonly rule: string
+  readonly title: string
+  run(makeStore: () => Store | Promise<Store>): Promise<void>
+}
+
 /** A plain entry whose text is as given. */
 export function noteEntry(place: number, text: string): Entry {
   const fact: Fact = { type: 'attachment', kind: 'note', content: [{ type: 'text', text }] }
@@ -50,9 +56,9 @@ export async function readEntries(reading: AsyncIterable<ReadItem>): Promise<Sto
     return (item as ReadItem & { kind: 'entry' }).entry
   })
 }
-export async function namesOf(store: Store): Promise<string[]> {
+export async function namesOf(store: Store, only?: SessionId): Promise<string[]> {
   const names: string[] = []
-  for await (const info of store.list()) {
+  for await (const info of store.list(only)) {
     assert.ok(info.ok && info.bytes > 0)
     names.push(info.session)
   }
@@ -80,7 +86,8 @@ export async function* failing(): AsyncIterable<Uint8Array> {
 
 /** A store with some of its functions replaced. */
 export const storeWith = (inner: Store, changed: Partial<Store>): Store => ({
-  list: () => inner.list(),
+  list: (only) => inner.list(only),
+  owners: (sessions) => inner.owners(sessions),
   lease: (session) => inner.lease(session),
   release: (lease) => inner.release(lease),
   append: (...facts) => inner.append(...facts),

@@ -1,5 +1,6 @@
 // A tool of an embedder's own, from a schema: what the model is shown and what checks its input are one thing. Any library
 // that follows Standard Schema will do (zod, valibot, arktype); those that cannot write JSON Schema hand it in beside.
+import { errorText } from '../disk/failure.ts'
 import { defaults } from '../settings/defaults.ts'
 import { isRecord, type UserBlock } from '../transcript/content.ts'
 import { failed, succeeded } from './outcome.ts'
@@ -75,7 +76,7 @@ export function tool<Input>(definition: ToolDefinition<Input>): Tool<Input> {
       try {
         return outcomeOf(await run(input, { ...env, signal }))
       } catch (error) {
-        return failed(error instanceof Error ? error.message : String(error))
+        return failed(errorText(error))
       }
     },
   }

@@ -24,7 +24,6 @@ export interface StandardToolsOptions extends PathGateOptions {
   readonly fs: FileSystem
   /** Given to commands, without what could let them out. */
   readonly environment: Environment
-  readonly shell?: string | undefined
   /** The second wall around commands; without it there is none. */
   readonly sandbox?: Sandbox | undefined
   /** Told of the jobs in the background. */

@@ -1,7 +1,7 @@
 // Plan: the model shows its plan to the user and waits for a yes. The plan is kept as an attachment, so that it stands
 // word for word after every compaction; a yes ends the mode in which nothing may be changed.
 import { defaults } from '../settings/defaults.ts'
-import { attachmentOf, type Fact } from '../transcript/fact.ts'
+import { attachmentOf } from '../transcript/fact.ts'
 import { fenced } from '../transcript/fence.ts'
 import { inputShape, text, type InputOf } from './input.ts'
 import { failed, succeeded } from './outcome.ts'
@@ -9,8 +9,6 @@ import type { Tool } from './tool.ts'
 
 const fields = { plan: text('Markdown', defaults.tools.planChars) }
 const shape = inputShape(fields)
-
-const attached = (kind: string, words: string): Fact => attachmentOf(kind, words, { source: 'Plan' })
 
 export type PlanAnswer =
   | { readonly kind: 'begin' }
@@ -46,7 +44,7 @@ export function planTool(port: PlanPort): Tool<InputOf<typeof fields>> {
       const kept = fenced('plan', {}, `The plan the user approved:\n${plan}`)
       return {
         ...succeeded('The user approved the plan. Begin, and follow it; say so where you have to deviate.'),
-        facts: [attached('plan', kept)],
+        facts: [attachmentOf('plan', kept, { source: 'Plan' })],
       }
     },
   }

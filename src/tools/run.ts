@@ -2,6 +2,7 @@
 // those before it and holds back those behind it, so that a read after a write sees what was written. Every call gets
 // exactly one result, whatever happens (law E1), and every result is redacted here, before anyone sees it.
 import { setMaxListeners } from 'node:events'
+import { errorText } from '../disk/failure.ts'
 import { redact } from '../disk/redact.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
@@ -132,7 +133,7 @@ async function permitFor(
     if (!permit.ok) return refuse(permit.why)
     return { ok: true, tool, input: parsed.input, permit }
   } catch (error) {
-    return refuse(`Whether ${call.name} may run could not be found out: ${messageOf(error)}`)
+    return refuse(`Whether ${call.name} may run could not be found out: ${errorText(error)}`)
   }
 }
 
@@ -148,7 +149,7 @@ async function runOne(call: ToolUseBlock, ready: Ready, options: RunOptions): Pr
       ? interrupted('The call was told to stop and did not answer; it may still take effect.')
       : outcome
   } catch (error) {
-    return failed(`${call.name} broke off, which is a fault of the tool: ${messageOf(error)}`)
+    return failed(`${call.name} broke off, which is a fault of the tool: ${errorText(error)}`)
   }
 }
 
@@ -185,8 +186,6 @@ const cleanChange = ({ change }: ToolOutcome): Pick<ToolOutcome, 'change'> =>
   change === undefined
     ? {}
     : { change: { ...change, before: redact(change.before).text, after: redact(change.after).text } }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 /** Whether a result says that its call was cut short. */
 export const wasInterrupted = (outcome: ToolOutcome): boolean => {

@@ -1,6 +1,7 @@
 // SearchMemory: the model looks for itself: memories first, earlier sessions when they have nothing or are asked for, and
 // the turns around one hit. Everything found is quoted as data: what only tools or pages said is marked, and no quote
 // can end the element that holds it.
+import { dayOf } from '../memory/format/day.ts'
 import type { MemoryHit, MemorySearch, TurnHit } from '../memory/recall/search.ts'
 import type { Standing } from '../memory/memory.ts'
 import { defaults } from '../settings/defaults.ts'
@@ -85,5 +86,4 @@ const shownTurns = (hits: readonly TurnHit[]): string =>
   )}`
 
 const quoted = (lines: readonly string[]): string => fenced('found', {}, lines.join('\n'))
-const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 const oneLine = (words: string): string => words.replaceAll(/\s+/gu, ' ').trim()

@@ -2,27 +2,27 @@
 // The shapes follow the Messages API, so that a view needs no translation; fields we do not know are kept.
 import * as z from 'zod/mini'
 
-export const imageSource = z.looseObject({ type: z.string() })
+const imageSource = z.looseObject({ type: z.string() })
 const sidecar = z.looseObject({
   wire: z.string(),
   model: z.string(),
   arguments: z.optional(z.string()),
   raw: z.optional(z.string()),
 })
-export const textBlock = z.looseObject({
+const textBlock = z.looseObject({
   type: z.literal('text'),
   text: z.string(),
   sidecar: z.optional(sidecar),
 })
-export const imageBlock = z.looseObject({ type: z.literal('image'), source: imageSource })
-export const documentBlock = z.looseObject({ type: z.literal('document'), source: imageSource })
-export const thinkingBlock = z.looseObject({
+const imageBlock = z.looseObject({ type: z.literal('image'), source: imageSource })
+const documentBlock = z.looseObject({ type: z.literal('document'), source: imageSource })
+const thinkingBlock = z.looseObject({
   type: z.literal('thinking'),
   thinking: z.string(),
   signature: z.optional(z.string()),
 })
-export const redactedThinkingBlock = z.looseObject({ type: z.literal('redacted_thinking'), data: z.string() })
-export const toolUseBlock = z.looseObject({
+const redactedThinkingBlock = z.looseObject({ type: z.literal('redacted_thinking'), data: z.string() })
+const toolUseBlock = z.looseObject({
   type: z.literal('tool_use'),
   id: z.string(),
   name: z.string(),
@@ -32,7 +32,7 @@ export const toolUseBlock = z.looseObject({
   sidecar: z.optional(sidecar),
 })
 
-export const itemBlock = z.looseObject({
+const itemBlock = z.looseObject({
   type: z.literal('item'),
   wire: z.string(),
   model: z.string(),

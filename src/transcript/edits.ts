@@ -38,6 +38,29 @@ export interface SummaryEdit extends Range {
   readonly keep: readonly Kept[]
   readonly media?: readonly string[] | undefined
   readonly wording?: 2 | undefined
+  readonly counted?: Counted | undefined
+}
+/** What was known of the work so far when a text came to stand for a part of it, so that the next boundary goes on from
+ * there: nobody reads on. Written short: what the edit says anyway is referred to (`compaction/scoring/short-form`). */
+export interface Counted {
+  /** Everything up to this place is counted in it. */
+  readonly upTo: Seq
+  /** Answers until then. */
+  readonly answers: number
+  /** How many words the text and the titles have, by whose numbers names are said. */
+  readonly words: number
+  /** Beginnings of names and titles, by whose signs they are said: `^0` is the first. */
+  readonly shared: readonly string[]
+  /** What names and lines belong to: answers since it was last worked on, how much it was, its title. */
+  readonly subjects: readonly string[]
+  /** The names most likely to be needed, each in a row with what was counted of it. */
+  readonly names: string
+  /** Of each line chosen into the text: its entry, who said it, when it came. */
+  readonly lines: string
+  /** Answers since each entry that stays in pieces. */
+  readonly kept: string
+  /** Files: work, changes, answers since they were last worked on, changed and shown. */
+  readonly files: readonly string[]
 }
 /** The server leaves it out; our bytes stay. */
 export interface RemoteEdit {

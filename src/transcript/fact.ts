@@ -17,6 +17,7 @@ export type {
   DropEdit,
   Edit,
   EditPrice,
+  Counted,
   Kept,
   Range,
   RemoteEdit,
@@ -33,6 +34,8 @@ export interface Usage {
   /** The part of cacheWrite that was written with the one-hour lifetime. */
   readonly cacheWrite1h?: number | undefined
   readonly output: number
+  /** The server said nothing: these are our own counts, everything at the price of plain input. */
+  readonly estimated?: true | undefined
 }
 /** Of one answer: milliseconds until something came and until all had, how often it was asked for, and its name at the provider. */
 export interface Timing {
@@ -40,6 +43,11 @@ export interface Timing {
   readonly ms: number
   readonly tries: number
   readonly requestId?: string | undefined
+}
+/** What the provider says of a prompt beside the one before: its own word for what differs, and the tokens it counts as lost by that. */
+export interface Diagnosis {
+  readonly reason: string
+  readonly tokens?: number | undefined
 }
 export interface ToolSpec {
   readonly name: string
@@ -117,6 +125,8 @@ export type Fact =
       readonly usage?: Usage | undefined
       /** Milliseconds from sending to the first words and to the end, and the attempts that took; of an answer we asked for ourselves. */
       readonly timing?: Timing | undefined
+      /** Where the provider was asked and found a difference, or has not compared yet. */
+      readonly diagnosis?: Diagnosis | undefined
       readonly partial?: boolean | undefined
       readonly leftOut?: boolean | undefined
     }
@@ -162,14 +172,21 @@ export type Fact =
       readonly tokens: number
       readonly cost: number
       readonly diff?: string | undefined
-      /** What the provider says of it, where it was asked. */
+      /** What the provider says of it, where it was asked, and the tokens it counts as lost. */
       readonly provider?: string | undefined
+      readonly providerTokens?: number | undefined
     }
   /** The provider refused reasoning that was sent: what was made before this place is left out from now on. */
   | { readonly type: 'reasoning-refused'; readonly upTo: Seq }
   | {
       readonly type: 'feature-refused'
-      readonly feature: 'context-management' | 'thinking' | 'effort' | 'caching' | 'long-lifetime'
+      readonly feature:
+        | 'context-management'
+        | 'thinking'
+        | 'effort'
+        | 'caching'
+        | 'long-lifetime'
+        | 'cache-diagnostics'
     }
   /** An overflow, loud or silent, has told how many tokens fit. */
   | { readonly type: 'window-learned'; readonly tokens: number }
@@ -212,6 +229,8 @@ export type Fact =
   | { readonly type: 'compaction-failed'; readonly source: string; readonly why: string }
   /** A model's text that a preview showed: the compaction that was asked for in the same words uses it. */
   | { readonly type: 'summary-previewed'; readonly account: string; readonly ask: string; readonly upTo: Seq }
+  /** What another program put in the place of all that came before, as its recording has it: to be looked at, of no effect on the view. */
+  | { readonly type: 'compaction-recorded'; readonly client: string; readonly text: string }
   /** Written by earlier versions, which archived early spans behind short texts. Read, and of no effect. */
   | {
       readonly type: 'collapse-stage'

@@ -1,5 +1,5 @@
 // Names of things. Branded, so that a call id cannot be passed where a session id is meant.
-// Clock and ids come in from outside (law N1): nothing in this package asks the machine for either.
+// Clock and ids come in from outside: nothing in this package asks the machine for either.
 
 export type SessionId = string & { readonly __brand: 'SessionId' }
 export type Uuid = string & { readonly __brand: 'Uuid' }

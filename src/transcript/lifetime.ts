@@ -13,7 +13,3 @@ export function lifetimeMs(lifetime: Lifetime): number {
 
 /** From an hour on a cache write has the price of the long lifetime. */
 export const isLong = (lifetime: Lifetime): boolean => lifetime.endsWith('h')
-
-/** A lifetime from a file; what is none is no answer. */
-export const lifetimeOf = (text: string | undefined): Lifetime | undefined =>
-  text !== undefined && /^\d+[mh]$/.test(text) ? (text as Lifetime) : undefined

@@ -104,7 +104,7 @@ const latin = (bytes: Uint8Array, from: number, to: number): string =>
 const pngMagic = '\x89PNG'
 
 /** What the bytes of a picture say it is. */
-export function imageFormat(head: Uint8Array): 'png' | 'jpeg' | 'gif' | 'webp' | null {
+function imageFormat(head: Uint8Array): 'png' | 'jpeg' | 'gif' | 'webp' | null {
   if (latin(head, 0, 4) === pngMagic) return 'png'
   if (head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff) return 'jpeg'
   if (/^GIF8[79]a/.test(latin(head, 0, 6))) return 'gif'

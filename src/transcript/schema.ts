@@ -18,6 +18,17 @@ const text = z.string()
 
 const stubEdit = z.looseObject({ kind: z.literal('stub'), at: innerRef, text, ref: text })
 const dropEdit = z.looseObject({ kind: z.literal('drop'), from: place, to: place })
+const counted = z.looseObject({
+  upTo: place,
+  answers: count,
+  words: place,
+  shared: z.array(text),
+  subjects: z.array(text),
+  names: text,
+  lines: text,
+  kept: text,
+  files: z.array(text),
+})
 const summaryEdit = z.looseObject({
   kind: z.literal('summary'),
   from: place,
@@ -26,6 +37,7 @@ const summaryEdit = z.looseObject({
   ref: text,
   keep: z.array(kept),
   media: z.optional(z.array(text)),
+  counted: z.optional(counted),
 })
 const remoteEdit = z.looseObject({
   kind: z.literal('remote'),
@@ -44,6 +56,7 @@ const usageShape = z.looseObject({
   cacheWrite: count,
   cacheWrite1h: z.optional(count),
   output: count,
+  estimated: z.optional(z.literal(true)),
 })
 const toolSpec = z.looseObject({
   name: text,
@@ -89,6 +102,7 @@ const shapes = {
     usage: z.optional(usageShape),
     partial: z.optional(z.boolean()),
     leftOut: z.optional(z.boolean()),
+    diagnosis: z.optional(z.looseObject({ reason: text, tokens: z.optional(count) })),
     timing: z.optional(
       z.looseObject({ firstMs: z.optional(count), ms: count, tries: count, requestId: z.optional(text) }),
     ),
@@ -131,10 +145,18 @@ const shapes = {
     cost: count,
     diff: z.optional(text),
     provider: z.optional(text),
+    providerTokens: z.optional(count),
   },
   'reasoning-refused': { upTo: place },
   'feature-refused': {
-    feature: z.enum(['context-management', 'thinking', 'effort', 'caching', 'long-lifetime']),
+    feature: z.enum([
+      'context-management',
+      'thinking',
+      'effort',
+      'caching',
+      'long-lifetime',
+      'cache-diagnostics',
+    ]),
   },
   'window-learned': { tokens: count },
   'media-learned': {
@@ -173,6 +195,7 @@ const shapes = {
   },
   'compaction-failed': { source: text, why: text },
   'summary-previewed': { account: text, ask: text, upTo: place },
+  'compaction-recorded': { client: text, text },
   'collapse-stage': {
     spans: z.array(z.looseObject({ from: place, to: place, text: z.optional(text) })),
     armed: z.boolean(),

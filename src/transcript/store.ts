@@ -10,10 +10,10 @@ import type { Seq, SessionId } from './ids.ts'
 export type { Failure, FailureCode, Result }
 
 export interface Owner {
-  readonly host: string
-  readonly pid: number
+  /** In words, as the store knows it: `process 12 on host`. */
+  readonly who: string
   readonly since: number
-  /** Its process cannot be seen from here: when the session is free unless it gives a sign of life. */
+  /** Whether it lives cannot be seen from here: when the session is free unless it gives a sign of life. */
   readonly freeAt?: number | undefined
 }
 
@@ -38,11 +38,10 @@ export type LeaseOutcome =
 
 /** Something unreadable: where, what, and what was done. `lost` is known only when the neighbours tell. */
 export interface Damage {
-  readonly file: string
-  /** Counted from 1; 0 when the reading began in the middle. */
-  readonly line: number
-  readonly offset: number
-  readonly bytes: number
+  /** In words, as the store knows its places: a file and line, an entry. */
+  readonly where: string
+  /** By this number the same damage is known again. */
+  readonly at: number
   readonly what: string
   readonly done: string
   readonly lost?: Range | undefined
@@ -88,8 +87,11 @@ export interface BlobInfo {
 }
 
 export interface Store {
-  /** Newest first. What cannot be listed is said so: unreadable is not empty. */
-  list(): AsyncIterable<Result<SessionInfo>>
+  /** Newest first; of one session alone where it is named. What cannot be listed is said so: unreadable is not empty. */
+  list(only?: SessionId): AsyncIterable<Result<SessionInfo>>
+  /** Who writes these now; those that nobody is known to write are left out. */
+  owners(sessions: readonly SessionId[]): Promise<ReadonlyMap<SessionId, Owner>>
+  /** The store keeps a lease alive until it is released. */
   lease(session: SessionId): Promise<LeaseOutcome>
   release(lease: Lease): Promise<Result<object>>
   /** All of the entries or none; `expectedSeq` is where the first must land. An empty session takes any first place. */

@@ -121,8 +121,7 @@ function appendFailure(outcome: Exclude<AppendOutcome, { ok: true }>, lease: Lea
         message: `another writer has written to session ${lease.session}; open it again`,
       }
     case 'fenced': {
-      const who =
-        outcome.owner === null ? 'another process' : `process ${outcome.owner.pid} on ${outcome.owner.host}`
+      const who = outcome.owner === null ? 'another process' : outcome.owner.who
       return {
         code: 'fenced',
         message: `session ${lease.session} was taken over by ${who}; open it again or fork it`,
@@ -162,6 +161,7 @@ export function durabilityOf(fact: Fact): Durability {
     case 'view-edit':
     case 'notes-update':
     case 'memories-extracted':
+    case 'compaction-recorded':
     case 'collapse-stage':
     case 'pin':
     case 'undo':

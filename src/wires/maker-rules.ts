@@ -8,7 +8,7 @@ import { geminiCacheRules } from './gemini/models.ts'
 import { openAiCacheRules } from './openai-caching.ts'
 
 /** How the cache of its maker behaves; that of the Messages API where the maker is not known. */
-export function makersCacheRules(info: ModelInfo | null): CacheRules {
+function makersCacheRules(info: ModelInfo | null): CacheRules {
   if (info?.provider === 'openai') return openAiCacheRules(info)
   return info?.provider === 'google' ? geminiCacheRules(info) : anthropicWire.cacheRules(info)
 }

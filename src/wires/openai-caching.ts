@@ -1,6 +1,6 @@
 // How the caches of OpenAI behave, by the generation of a model: prefixes are cached unasked; from 5.6 on writes are billed and
 // breakpoints may be named. Read on 2026-11-15 from the vendor's guide on prompt caching and its price list.
-import type { ModelInfo } from '../model/models.ts'
+import { plainName, type ModelInfo } from '../model/models.ts'
 import type { BodyParts, Dialect } from '../request/compose.ts'
 import { withField, type Segment, type SentMessage } from '../request/segments.ts'
 import type { Lifetime } from '../transcript/lifetime.ts'
@@ -23,12 +23,11 @@ const generations: readonly Generation[] = [
   { models: /^/, readFactor: 0.5, writeFactor: 1, breakpoints: false, lifetime: '5m' },
 ]
 
-const plainName = (model: string): string => model.toLowerCase().replace(/^.*\//, '')
 const generationOf = (model: string): Generation =>
   generations.find(({ models }) => models.test(plainName(model))) ?? generations.at(-1)!
 
 /** Whether a request to this model may name breakpoints. */
-export const takesBreakpoints = (model: string, quirks: Quirks): boolean =>
+const takesBreakpoints = (model: string, quirks: Quirks): boolean =>
   quirks.breakpoints ?? generationOf(model).breakpoints
 
 /** The field that ends a part which is cached for longer than one conversation. */

@@ -1,5 +1,6 @@
 // What the repairs of request bodies share: a log of what was changed, and texts that stand in for what is missing.
 import { isDeeplyWellFormed, wellFormedRecord } from '../request/well-formed.ts'
+import { plainDigest } from './plain-digest.ts'
 import type { Fields } from './reading.ts'
 import type { WireProblem, WireRepair } from './wire.ts'
 
@@ -23,9 +24,30 @@ export function wellFormedFields(fields: Fields, path: string, notes: RepairNote
   return wellFormedRecord(fields)
 }
 
+/** Fields whose id of a call is short enough. A long one is spelled from itself alone, so a call and its result agree. */
+export function withShortId(
+  fields: Fields,
+  key: string,
+  mostChars: number,
+  path: string,
+  notes: RepairNotes,
+): Fields {
+  const id = fields[key]
+  if (typeof id !== 'string' || id.length <= mostChars) return fields
+  notes.note('call-id', path, `an id of ${id.length} characters shortened: ${mostChars} are taken`)
+  return { ...fields, [key]: spelledId(id, mostChars, plainDigest) }
+}
+
 export const namePattern = /^[a-zA-Z0-9_-]{1,64}$/
 
 /** A name in the spelling that every provider takes. */
 export const spelledName = (name: string): string => spelled(name).slice(0, mostNameChars) || 'unknown_tool'
 const mostNameChars = 64
-export const spelled = (text: string): string => text.replaceAll(/[^a-zA-Z0-9_-]/g, '_')
+const spelled = (text: string): string => text.replaceAll(/[^a-zA-Z0-9_-]/g, '_')
+
+/** An id that a wire takes. The spelling depends on the id alone, so a call and its result agree in every request. */
+export function spelledId(id: string, mostChars: number, hash: (id: string) => string): string {
+  if (/^[a-zA-Z0-9_-]+$/.test(id) && id.length <= mostChars) return id
+  const mark = hash(id).slice(0, 8)
+  return `${spelled(id).slice(0, mostChars - mark.length - 1)}_${mark}`
+}

@@ -86,13 +86,8 @@ export interface WireRepair {
 export interface WireCapabilities {
   /** The client chooses what is cached, by breakpoints. */
   readonly breakpoints: boolean
-  /** The server can clear old results by itself when asked. */
-  readonly contextManagement: boolean
-  /** Images may stand inside the result of a call; else they follow it. */
-  readonly imagesInResults: boolean
-  readonly documents: boolean
-  /** Arguments of calls travel as the text the model wrote. */
-  readonly argumentsAsText: boolean
+  /** The beta under which the server says what of the request before it could not read from its cache; null where it does not. */
+  readonly diagnosisBeta: string | null
   /** Most tools of a request; null where no limit is known. */
   readonly mostTools: number | null
 }

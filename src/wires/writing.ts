@@ -3,7 +3,6 @@
 import type { Message, Part, ToolResultBlock, ViewBlock } from '../projection/view.ts'
 import type { ComposerOptions, MessageWriter } from '../request/compose.ts'
 import { noOutput } from './anthropic/block-rules.ts'
-import { spelled } from './repairing.ts'
 import { digest, type SentBlock, type SentMessage } from '../request/segments.ts'
 import { isDeeplyWellFormed, toWellFormed, wellFormedRecord } from '../request/well-formed.ts'
 import {
@@ -89,16 +88,6 @@ export const serverText = (block: ViewBlock): string | null =>
   block.type === 'compaction' && 'content' in block && typeof block.content === 'string'
     ? block.content
     : null
-
-// ---- spelling ----
-// Sessions of other clients carry ids and names that a wire refuses. The spelling depends on the id alone, so a call
-// and its result agree in every request.
-
-export function spelledId(id: string, mostChars: number): string {
-  if (/^[a-zA-Z0-9_-]+$/.test(id) && id.length <= mostChars) return id
-  const mark = digest(id).slice(0, 8)
-  return `${spelled(id).slice(0, mostChars - mark.length - 1)}_${mark}`
-}
 
 // ---- media ----
 

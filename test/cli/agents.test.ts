@@ -225,9 +225,12 @@ describe('pal and its agents', () => {
 
   it('[AG34] a message of an agent outlives a program that is killed before it was delivered, and comes once', async () => {
     const send = call('SendMessage', { to: 'leader', message: 'HOME-PROBE-1', summary: 'found it' })
+    const mains = (): number => bodiesOf(simulator, 'main').length
     const { simulator, at } = await scene([
       {
         when: 'write home',
+        // Its leader has asked already: what it sends now is for the request that never comes.
+        held: () => until(() => mains() >= 2, 'the second request of its leader'),
         answers: [[text('FOUND-SO-FAR'), send], [call('Bash', { command: 'sleep 630' })]],
       },
       {

@@ -19,8 +19,8 @@ async function talked() {
 describe('changing what is shown', () => {
   it('[G29] compact shows before it does, and undo gives everything back until it is released', async () => {
     const { pal, json, edits, simulator } = await talked()
-    // A preview asks the model too, which knows no summary here.
-    const preview = await pal(['compact', '--preview'])
+    // Where a summary by the model is wanted a preview asks it too; it knows none here.
+    const preview = await pal(['compact', '--preview'], { environment: { PALIMPSEST_MODEL_SUMMARY: 'on' } })
     expect(preview).toMatchObject({
       code: 0,
       err: expect.stringContaining("the model's summary was not used"),

@@ -85,7 +85,7 @@ describe('compacting by hand', () => {
 
   it('[RS17] from a message on, or up to one; a place or a file that is none is said', async () => {
     const { pal, json, simulator, printer } = await talked()
-    const from = await json('compact', '--preview', '--from', printer)
+    const from = await json('compact', '--preview', '--from', printer, '--instructions', 'keep the names')
     const upTo = await json('compact', '--preview', '--up-to', printer)
     expect((from['span'] as { from: number }).from).toBe(Number(printer))
     expect((upTo['span'] as { to: number }).to).toBeLessThan(Number(printer))
@@ -116,11 +116,14 @@ describe('compacting by hand', () => {
     const why = JSON.parse((await at.pal(['edits', number, '--why', '--json'])).out) as {
       kept: object[]
       left: { name: string; because: object[] }[]
+      pieces: { kept: { because: object[] }[]; left: object[] }
     }
     expect(why.left.length + why.kept.length).toBeGreaterThan(0)
+    expect(why.pieces.kept[0]!.because.length).toBeGreaterThan(0)
     const shown = await at.pal(['edits', `#${number}`, '--why'])
     expect([shown.code, shown.err]).toEqual([0, ''])
     expect(shown.out).toContain('Weights: npm run fit')
+    expect(shown.out).toContain(`Pieces kept (${why.pieces.kept.length})`)
     expect(await at.pal(['edits', '1', '--why'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('no compaction') as string,

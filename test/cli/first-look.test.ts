@@ -41,9 +41,7 @@ describe('pal in a home with sessions of other agents and no key', () => {
     for (const mode of [0o755, 0o555]) {
       chmodSync(home, mode)
       const print = mode === 0o755 ? before : printOf(home)
-      const began = Date.now()
       const { out, err, code } = await pal([])
-      expect(Date.now() - began).toBeLessThan(30_000)
       expect(out).toMatch(/^Your last 30 days with claude-code: \d+ requests in 1 session files/)
       expect(out).toMatch(
         /cost\s+\$\d[\s\S]*cache breaks\s+\$[\s\S]*compactions\s+1; of 3 messages of yours before them 0 stayed/,

@@ -1,20 +1,11 @@
 // The gateway as a process that is killed at each point of a request: a client that tries again goes on, and whatever was sent
 // for a conversation is sent for it in the same bytes by the next gateway.
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { freePort } from '../free-port.ts'
 import { answers, asking, calls, gives, messageOf, says, startUpstream } from '../gateway/upstream.ts'
 import { lines, send } from '../gateway/world.ts'
 import { openWorkspace, until, type Running } from './pal.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** Where a request is when its gateway dies. */
 type Point = 'as it comes' | 'before the answer' | 'in the stream' | 'behind the answer'

@@ -31,7 +31,9 @@ async function interrupted(
 describe('Ctrl-C', () => {
   it('[G8] in the middle of a stream ends the turn, keeps what came, and the session goes on', async () => {
     const long = 'word '.repeat(400)
-    const { access, simulator } = await server([long, 'went on'], { eventDelayMs: 20 })
+    const { access, simulator } = await server([long, 'went on'], {
+      faults: [{ at: 1, fault: { kind: 'hang', afterEvents: 12 } }],
+    })
     const at = await openWorkspace(access)
     const { ended } = await interrupted(at, ['talk'], (out) => out.split('text-delta').length > 3)
     const { code, out } = await ended
@@ -78,7 +80,8 @@ describe('Ctrl-C', () => {
   })
 
   it('[G8] a reader that stops reading ends the turn, and the session goes on', async () => {
-    const { access } = await server(['word '.repeat(400), 'went on'], { eventDelayMs: 10 })
+    // It is noticed by what can no longer be written: there is more of it than any machine is slow.
+    const { access } = await server(['word '.repeat(40_000), 'went on'], { eventDelayMs: 10 })
     const at = await openWorkspace(access)
     const { child, ended } = await at.start(['-p', '--output-format', 'stream-json', 'talk'])
     child.stdout?.on('data', (text: string) => text.includes('text-delta') && child.stdout?.destroy())

@@ -4,7 +4,7 @@ import { mkdtemp, mkdir, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
-import { createSimulator, scripted, type SimulatorOptions } from '../../src/simulator/index.ts'
+import { createSimulator, scripted, type Answerer, type SimulatorOptions } from '../../src/simulator/index.ts'
 import { palFile } from '../one-bundle.ts'
 
 export { until } from '../until.ts'
@@ -107,6 +107,22 @@ export async function server(
   const { url } = await simulator.start()
   cleanups.push(() => simulator.stop())
   return { simulator, access: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'test-key' } }
+}
+
+/** An answerer whose nth answer comes when the test lets it go: what happens meanwhile is a matter of order, not of time. */
+export function holding(
+  steps: Parameters<typeof scripted>[0],
+  nth: number,
+): { readonly answerer: Answerer; readonly letGo: () => void } {
+  const script = scripted(steps)
+  let letGo = (): void => undefined
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  const answer: Answerer['answer'] = async (context) => {
+    const given = script.answer(context)
+    if (script.position === nth) await held
+    return given
+  }
+  return { answerer: { answer }, letGo }
 }
 
 export const linesOf = (out: string): Record<string, unknown>[] =>

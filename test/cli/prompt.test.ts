@@ -65,7 +65,7 @@ describe('pal -p', () => {
     expect(hasSnip).toEqual([true, false, false, false])
   })
 
-  it('[G3] after -- everything is text, and a command name after -p too (A30)', async () => {
+  it('[G3] after -- everything is text, and a command name after -p too', async () => {
     const { access, simulator } = await server(['a', 'b'])
     const { pal } = await openWorkspace(access)
     expect((await pal(['-p', '--', '--settings=evil.json'])).code).toBe(0)

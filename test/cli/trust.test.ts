@@ -30,7 +30,7 @@ async function hostileProject({ project, home }: Workspace) {
 const models = (requests: readonly { readonly model: string | null }[]) => requests.map(({ model }) => model)
 
 describe('the settings of a project', () => {
-  it('[G10] do not act before the folder is trusted: no connection, no command, no write elsewhere (A7)', async () => {
+  it('[G10] do not act before the folder is trusted: no connection, no command, no write elsewhere', async () => {
     const { access, simulator } = await server(['fine'])
     const at = await openWorkspace(access)
     const evil = await hostileProject(at)

@@ -266,6 +266,30 @@ describe('a preview', () => {
   })
 })
 
+describe('a model that is asked only with instructions', () => {
+  const onlyWithInstructions = modelSummary({ onlyWithInstructions: true })
+  const instructions = (reminder: string) =>
+    ({ type: 'instructions-set', sections: [], tools: [], reminder }) as const
+
+  it('[SN50] leaves the extracted text where nobody says what it should hold', async () => {
+    const { session, scene } = await opened(answering(), { summariser: onlyWithInstructions })
+    expect((await session.compact()).source).toBe('extractive')
+    expect(summaries(scene)).toEqual([])
+  })
+
+  it.each([
+    ['the person', [], { instructions: 'keep the port numbers' }],
+    ['an instruction file', [instructions('## Compaction\n\nKeep the port numbers.')], {}],
+  ] as const)('[SN50] writes where %s says what it should hold', async (_who, first, ask) => {
+    const facts = [...first, ...past]
+    const { session, scene } = await opened(answering(), { summariser: onlyWithInstructions }, facts)
+    expect((await session.compact(ask)).source).toBe('model')
+    expect(JSON.stringify(bodyOf(summaries(scene)[0]))).toMatch(
+      /The user wants in particular:.{2,4}eep the port/iu,
+    )
+  })
+})
+
 describe('a direct call', () => {
   it('[SN6] follows a fork that fails: one sentence, no tools, no thinking, no marks, at most 20,000 tokens', async () => {
     let asked = 0

@@ -28,11 +28,17 @@ const threshold = 29_400
 const rest = (session: Session): string => words(Math.ceil((threshold - session.view().tokens) * 1.3))
 
 /** A session at about so many tokens, and a model that writes accounts when it is let. */
-async function at(tokens: number, options: Partial<EngineOptions> = {}, first: readonly Fact[] = []) {
+async function at(
+  tokens: number,
+  options: Partial<EngineOptions> = {},
+  first: readonly Fact[] = [],
+  onlyWithInstructions = false,
+) {
   const asked: { readonly upTo: Seq; readonly wishes: string | null; readonly signal: AbortSignal }[] = []
   let release = (): void => undefined
   const gate = new Promise<void>((resolve) => (release = resolve))
   const summariser = {
+    onlyWithInstructions,
     summarise: async ({ span, instructions: wishes }: SummaryAsk, signal: AbortSignal) => {
       asked.push({ upTo: span.to, wishes, signal })
       const stopped = new Promise<boolean>((resolve) =>
@@ -96,6 +102,23 @@ describe('a summary prepared ahead', () => {
     ])
     await turn(session.send('go on'))
     expect(asked.map(({ wishes }) => wishes)).toEqual(['Keep every port number.'])
+  })
+
+  it('[SN50] is not asked for where a model writes only with instructions and there are none', async () => {
+    const { session, asked, facts } = await at(nearly, {}, [], true)
+    await turn(session.send('go on'))
+    await turn(session.send(`and now this ${rest(session)}`))
+    expect(ofType(await facts(), 'boundary')).toMatchObject([{ trigger: 'auto', source: 'extractive' }])
+    expect(asked).toEqual([])
+    const reminder = '# Project\n\n## Compaction\n\nKeep every port number.'
+    const wished = await at(
+      nearly,
+      {},
+      [{ type: 'instructions-set', sections: [], tools: [], reminder }],
+      true,
+    )
+    await turn(wished.session.send('go on'))
+    expect(wished.asked).toHaveLength(1)
   })
 
   it('[RS14] is stopped with the turn and with the session, and leaves no trace', async () => {

@@ -332,22 +332,29 @@ describe('notes as the summary', () => {
 
   it('[SN24] under way are waited for, but no longer than they may take', async () => {
     const isNotes = ({ body }: { readonly body: unknown }) => jobOf(body as WireRequest) === 'notes'
+    let release = (): void => undefined
+    const released = new Promise<void>((resolve) => (release = resolve))
     const talking: Answerer = {
-      answer: (context) => {
-        if (isNotes({ body: context.request })) return ruleModel().answer(context)
+      answer: async (context) => {
+        if (isNotes({ body: context.request })) {
+          await released
+          return ruleModel().answer(context)
+        }
         const size = JSON.stringify(context.request.messages.at(-1)).includes('wish 5') ? 8000 : 2300
         return { content: [text(about(size, 'a finding'))], stop_reason: 'end_turn' }
       },
     }
-    const talked = async (fault: ScheduledFault['fault']): Promise<Desk> => {
-      const desk = await opened(talking, {}, [{ at: isNotes, times: 1, fault }])
+    const talked = async (...faults: ScheduledFault[]): Promise<Desk> => {
+      const desk = await opened(talking, {}, faults)
       for (const n of [1, 2, 3, 4, 5]) await turn(desk.session.send(`wish ${n}`))
       expect(await notesFacts(desk)).toEqual([])
       return desk
     }
-    const slow = await talked({ kind: 'slow', delayMs: 2 })
-    expect((await slow.session.compact()).source).toBe('notes')
-    const hung = await talked({ kind: 'hang' })
+    const slow = await talked()
+    const waiting = slow.session.compact()
+    release()
+    expect((await waiting).source).toBe('notes')
+    const hung = await talked({ at: isNotes, times: 1, fault: { kind: 'hang' } })
     const stop = new AbortController()
     const compacting = hung.session.compact({}, stop.signal)
     const aborted = expect(compacting).rejects.toMatchObject({ code: 'aborted' })

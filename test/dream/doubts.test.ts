@@ -90,7 +90,7 @@ it('[DR30] it keeps its words and trust, is shown with its doubt, and loses it w
   await put(at.root, 'src/deploy.ts', 'export function shipIt() {}\n')
   expect((await nextDay(at)).join()).toContain('no longer doubtful: deploy.md')
   expect(await doubtOf(at, 'deploy.md')).toBeUndefined()
-  expect(await undoSet(at.keeper, 'dream', 'undo-1')).toMatchObject({ ok: true })
+  expect(await undoSet(at.keeper, 'undo-1')).toMatchObject({ ok: true })
   expect(await doubtOf(at, 'deploy.md')).toBeDefined()
 })
 

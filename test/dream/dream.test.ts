@@ -11,10 +11,11 @@ import {
   lockName,
   releaseConsolidationLock,
   takeConsolidationLock,
-} from '../../src/forks/memory/consolidation/lock.ts'
+} from '../../src/memory/sets/consolidation-lock.ts'
 import { machineProcesses } from '../../src/disk/processes.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { appendDiary } from '../../src/memory/keeping/diary.ts'
+import { openFolderStore } from '../../src/memory/keeping/folder-store.ts'
 import { forget } from '../../src/memory/keeping/forget.ts'
 import { finishSet, undoSet } from '../../src/memory/sets/change-sets.ts'
 import { call, ruleModel, variants } from '../../src/simulator/index.ts'
@@ -117,12 +118,15 @@ describe('the gates', () => {
     })
     const scans = { last: null as number | null }
     const gate = async (isOn = true) =>
-      (await gateOf({ isOn, keeper: at.keeper, store: counted, scans })).gate
+      (await gateOf({ isOn, memories: at.keeper, folder: at.keeper, clock: at.clock, store: counted, scans }))
+        .gate
     expect(await gate(false)).toBe('off')
     expect(await gate()).toBe('empty')
     await at.save('one.md', memoryText('one', { body: 'The server is heron.' }))
     const session = await at.talk('one')
-    await (await at.preset.engine.open(session.id)).fork({ purpose: 'other', directive: 'x' })
+    const again = await at.preset.engine.open(session.id)
+    await again.fork({ purpose: 'other', directive: 'x' })
+    await again.close()
     for (const words of ['two', 'three', 'four']) await at.talk(words)
     expect(await gate()).toBe('few-sessions')
     expect(await gate()).toBe('scanned')
@@ -159,7 +163,7 @@ describe('a consolidation', () => {
     expect(after['deadline.md']).toMatch(/The release is \d{4}-\d\d-\d\d\./u)
     expect(await dreamt(at)).toMatchObject({ kind: 'nothing' })
     expect(await at.files()).toEqual(after)
-    expect(await undoSet(at.keeper, 'dream', 'u')).toMatchObject({ ok: true })
+    expect(await undoSet(at.keeper, 'u')).toMatchObject({ ok: true })
     expect(await at.files()).toEqual(before)
     expect(at.keeper.ledger.current('old.md')?.by).toMatchObject({ trust: 'user', session: 'session-old' })
     expect(refusals(at.scene)).toEqual([])
@@ -169,7 +173,7 @@ describe('a consolidation', () => {
     const at = await openWorkspace()
     await filled(at)
     const before = await at.files()
-    const review = { ...at.keeper, review: true }
+    const review = openFolderStore(at.keeper.place, { ...at.keeper, review: true })
     const session = await at.open()
     const { list, options } = at.preset.memoryJobs
     const quietly = { isDry: false, isAsked: false }

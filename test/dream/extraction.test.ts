@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { listMemories } from '../../src/memory/files.ts'
 import { call, ruleModel, variants } from '../../src/simulator/index.ts'
+import type { Store } from '../../src/transcript/store.ts'
 import { factsOf, later, modelId, ofType, refusals, turn } from '../e2e/simulated.ts'
 import { memoryText } from '../memory/memories.ts'
 import { calling, serving, waiting } from './answers.ts'
@@ -217,6 +218,34 @@ describe('when', () => {
     const facts = ofType(await factsOf(at.preset.store, session.id), 'memories-extracted')
     expect(facts).toHaveLength(2)
     expect(facts[1]!.coversTo).toBeGreaterThan(facts[0]!.coversTo)
+  })
+
+  it('[DR13] a turn that ends while it is asked whether to consolidate is looked at too', async () => {
+    let release = (): void => undefined
+    let asks = (): void => undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const asked = new Promise<void>((resolve) => (asks = resolve))
+    const observe = (store: Store): Store => {
+      const all = store.list.bind(store)
+      return Object.assign(store, {
+        async *list() {
+          asks()
+          await held
+          yield* all()
+        },
+      })
+    }
+    const at = await openWorkspace(ruleModel(), { observe })
+    // Where there is no memory nobody asks.
+    await at.save('kept.md', memoryText('kept', { body: 'Something the user said.' }))
+    const session = await at.open()
+    await turn(session.send('Hello.'))
+    await asked
+    await turn(session.send('Remember that we use the blue server.'))
+    release()
+    await session.close()
+    expect(extractions(at)).toHaveLength(2)
+    expect(JSON.stringify(await at.files())).toContain('blue server')
   })
 
   it('[DR13] closing waits for it, and the cursor outlives the session', async () => {

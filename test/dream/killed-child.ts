@@ -1,7 +1,7 @@
 // A consolidation in a process of its own that is killed before its nth call that changes something on the disk:
 // `killed-child.ts <folder> <n>`. It does everything of one but ask a model.
 import { changeSetOf } from '../../src/forks/memory/consolidation/change-set.ts'
-import { releaseConsolidationLock, takeConsolidationLock } from '../../src/forks/memory/consolidation/lock.ts'
+import { releaseConsolidationLock, takeConsolidationLock } from '../../src/memory/sets/consolidation-lock.ts'
 import { readSnapshot } from '../../src/forks/memory/consolidation/snapshot.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { finishSet } from '../../src/memory/sets/change-sets.ts'
@@ -37,7 +37,7 @@ const fs = hookedFileSystem(unsynced, {
 const keeper = keeperIn(base!, { fs, clock })
 const ready = await finishSet(keeper)
 const taken = await takeConsolidationLock(keeper)
-const read = await readSnapshot(keeper)
+const read = await readSnapshot(keeper, keeper)
 if (!ready.ok || !taken.ok || taken.lock === null || !read.ok) throw new Error('it could not begin')
 const gone = texts['old.md']!.replace(/(---\n[\s\S]*?---\n)[\s\S]*/u, '$1\nSuperseded by new.md.\n')
 const outcome = changeSetOf(read.world, new Map([['old.md', gone]]), clock.now())

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/cli/conversation/conversation.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
 import { processIo } from '../../src/cli/terminal/io.ts'
+import type { AnswerContext } from '../../src/simulator/index.ts'
 import type { SessionId } from '../../src/transcript/ids.ts'
 import { factsOf, later, ofType } from '../e2e/simulated.ts'
 import { waiting } from './answers.ts'
@@ -23,8 +24,9 @@ interface Held {
 async function held(): Promise<Held> {
   let release = (): void => undefined
   const gate = new Promise<void>((resolve) => (release = resolve))
-  let asked = 0
-  const at = await openWorkspace(waiting('extract', () => (asked++ === 0 ? gate : Promise.resolve())))
+  const isFirst = ({ request }: AnswerContext): boolean =>
+    JSON.stringify(request.messages).includes('blue server')
+  const at = await openWorkspace(waiting('extract', async (asked) => (isFirst(asked) ? gate : undefined)))
   const said: string[] = []
   const io: Io = {
     ...processIo({ cwd: process.cwd(), userHome: homedir() }),

@@ -145,7 +145,7 @@ describe('kill -9', () => {
     },
   )
 
-  it('[T1] of 20 parallel sessions, then resumed: all are valid (A17)', async () => {
+  it('[T1] of 20 parallel sessions, then resumed: all are valid', async () => {
     const scene = await simulated([], { answerer: worker })
     const root = await folder()
     const first = await Promise.all(

@@ -130,8 +130,8 @@ describe('damage', () => {
     expect(told).toMatchObject([{ type: 'notice', code: 'damage' }])
     const engine = createEngine(options())
     const opened = await engine.openWith(session.id)
-    expect(opened.damage.map(({ line: number, what }) => ({ number, what }))).toEqual([
-      { number: at + 1, what: 'the checksum does not fit' },
+    expect(opened.damage.map(({ where, what }) => ({ where, what }))).toEqual([
+      { where: `transcript.jsonl:${at + 1}`, what: 'the checksum does not fit' },
     ])
     expect((await turn(opened.session.send('second'))).outcome).toBe('done')
     await opened.session.close()

@@ -4,14 +4,15 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { machineFileSystem } from '../../src/disk/fs.ts'
+import { defaults } from '../../src/settings/defaults.ts'
 import { createManualClock } from '../../src/simulator/index.ts'
 import { mainDoor } from '../doors.ts'
-import { folder, simulated, turn, words } from './simulated.ts'
+import { folder, later, simulated, turn, words } from './simulated.ts'
 
 const day = 24 * 60 * 60 * 1000
 const systemOf = (body: unknown): string => JSON.stringify((body as { system: unknown }).system)
 
-async function opened(settings: Record<string, unknown> = {}) {
+async function opened(settings: Record<string, unknown> = {}, more: { PATH?: string } = {}) {
   const { createPreset, projectOf } = await mainDoor()
   const scene = await simulated(Array.from({ length: 6 }, (_, n) => `answer ${n} ${words(6000)}`))
   const [home, place] = [await folder(), await folder()]
@@ -21,7 +22,7 @@ async function opened(settings: Record<string, unknown> = {}) {
   const found = await projectOf(machineFileSystem, place)
   if (!found.ok) throw new Error(found.failure.message)
   const clock = createManualClock(Date.UTC(2026, 0, 1))
-  const environment = { PATH: process.env['PATH'] ?? '', HOME: home, SHELL: '/bin/zsh' }
+  const environment = { PATH: process.env['PATH'] ?? '', HOME: home, SHELL: '/bin/zsh', ...more }
   const preset = createPreset({
     home,
     project: found.project,
@@ -30,18 +31,24 @@ async function opened(settings: Record<string, unknown> = {}) {
     model: scene.model,
     clock,
   } as never)
+  // A session lies on files: it is closed behind the test.
+  const open = async () => {
+    const session = await preset.engine.open()
+    later(() => session.close())
+    return session
+  }
   const prompts = () => scene.simulator.log.requests.map(({ body }) => systemOf(body))
-  return { preset, clock, git, prompts }
+  return { preset, open, clock, git, prompts }
 }
 
 it('[Q6] each session begins with the day, branch and changes of its own moment, and keeps them', async () => {
-  const { preset, clock, git, prompts } = await opened()
-  const first = await preset.engine.open()
+  const { preset, open, clock, git, prompts } = await opened()
+  const first = await open()
   await turn(first.send('hello'))
   clock.advance(2 * day)
   git('checkout', '-q', '-b', 'second')
   await turn(first.send('still here'))
-  const second = await preset.engine.open()
+  const second = await open()
   await turn(second.send('hello again'))
   const [one, two, three] = prompts()
   expect(two).toBe(one)
@@ -55,9 +62,21 @@ it('[Q6] each session begins with the day, branch and changes of its own moment,
   await preset.close()
 })
 
+it('[Q6] git that takes its time is waited for where nobody waits at a screen', async () => {
+  const path = process.env['PATH'] ?? ''
+  const programs = await folder()
+  const seconds = defaults.preset.gitStatusMs / 1000 + 1
+  const slow = `#!/bin/sh\ncase " $* " in *" status "*) sleep ${seconds};; esac\nPATH='${path}' exec git "$@"\n`
+  await writeFile(join(programs, 'git'), slow, { mode: 0o755 })
+  const { preset, open, prompts } = await opened({}, { PATH: `${programs}:${path}` })
+  await turn((await open()).send('hello'))
+  expect(prompts()[0]).toContain('Branch: first')
+  await preset.close()
+})
+
 it('[Q6] after a compaction of the beginning they are read again; after one of a later part they stay', async () => {
-  const { preset, clock, prompts } = await opened()
-  const session = await preset.engine.open()
+  const { preset, open, clock, prompts } = await opened()
+  const session = await open()
   for (const wish of ['one', 'two', 'three']) await turn(session.send(wish))
   clock.advance(day)
   const messages = [...session.view().messages].filter(({ role }) => role === 'user')
@@ -71,8 +90,8 @@ it('[Q6] after a compaction of the beginning they are read again; after one of a
 })
 
 it('[Q7] the language of the settings and the room of an answer are told', async () => {
-  const { preset, prompts } = await opened({ language: 'German', maxOutputTokens: 4000 })
-  const session = await preset.engine.open()
+  const { preset, open, prompts } = await opened({ language: 'German', maxOutputTokens: 4000 })
+  const session = await open()
   await turn(session.send('hello'))
   expect(prompts()[0]).toContain('Reply in German')
   expect(prompts()[0]).toContain('about 4,000 tokens')

@@ -94,7 +94,7 @@ describe('four verbs', () => {
     expect(refusals(scene)).toEqual([])
   })
 
-  it('[E3] a call that was cut off by the output limit is answered and never handed out (A12)', async () => {
+  it('[E3] a call that was cut off by the output limit is answered and never handed out', async () => {
     const scene = await simulated([
       { content: [call('add', { a: 1, b: words(400) })], stop_reason: 'max_tokens' },
       'I was cut off',

@@ -5,9 +5,11 @@ import { describe, expect, it } from 'vitest'
 import { toolOutcomeOf } from '../../src/cli/extensions/mcp/connection.ts'
 import { recordingGate } from '../../src/cli/trust/gate.ts'
 import { findServers } from '../../src/cli/extensions/mcp/servers.ts'
+import { toolSource } from '../../src/cli/extensions/mcp/source.ts'
 import { machineFileSystem } from '../../src/disk/fs.ts'
+import { defaults } from '../../src/settings/defaults.ts'
 import { call } from '../../src/simulator/index.ts'
-import { openWorkspace, server, type Workspace } from '../cli/pal.ts'
+import { openWorkspace, server, until, type Workspace } from '../cli/pal.ts'
 
 const program = join(import.meta.dirname, 'tool-server.mjs')
 
@@ -141,5 +143,40 @@ describe('servers of tools', () => {
     expect(err).toContain('the server broken cannot be reached')
     expect(err).toContain('no licence')
     expect(err).toContain('../x: its name must be')
+  })
+
+  const name = 'mcp__words__repeat'
+  const behind = (word: string) => ({
+    command: 'sh',
+    args: ['-c', `${word}; exec "$0" "$@"`, process.execPath, program],
+  })
+
+  it('[EX10] a slow server is waited for where nobody waits at a screen', async () => {
+    const { access, simulator } = await server([[call(name, { words: 'slow' })], 'done'])
+    const at = await openWorkspace(access)
+    const seconds = defaults.mcp.startMs / 1000 + 1
+    await serve(at, [], behind(`sleep ${seconds}`))
+    expect(await at.pal(['-p', '--trust', '--allow', name, 'go'])).toMatchObject({ code: 0, out: 'done\n' })
+    expect(bodyOf(simulator.log.requests[0]?.body).tools.map((tool) => tool.name)).toContain(name)
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain('repeat: slow')
+  })
+
+  it('[EX10] at a screen one that is late joins the deferred ones', async () => {
+    const { project: cwd } = await openWorkspace()
+    const one = { kind: 'command', name: 'words', from: 'user', environment: {} } as const
+    const source = await toolSource([{ ...one, ...behind('while [ ! -e go ]; do sleep 0.05; done') }], {
+      cwd,
+      environment: { PATH: process.env['PATH'] },
+      window: 200_000,
+      patienceMs: 1,
+    })
+    expect(source.states).toMatchObject([{ name: 'words', state: 'late' }])
+    expect(source.tools.map(({ spec }) => spec.name)).toEqual(['McpFind', 'McpCall'])
+    await writeFile(join(cwd, 'go'), '')
+    const find = source.tools[0]!
+    const found = async (): Promise<string> =>
+      JSON.stringify(await find.run({ words: 'repeat' }, {} as never, new AbortController().signal))
+    await until(async () => (await found()).includes(name), 'the server to be found')
+    await source.close()
   })
 })

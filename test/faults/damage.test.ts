@@ -47,7 +47,7 @@ describe('damaged transcripts', () => {
       const kept = damage[0]?.done.match(/kept in (.+)$/)?.[1]
       if (kept !== undefined) {
         const aside = await node.readFile(join(at.folder, kept))
-        expect(aside).toEqual(file.subarray(damage[0]!.offset, cut))
+        expect(aside).toEqual(file.subarray(damage[0]!.at, cut))
       }
       expect(await append(store, held, [noteEntry(whole, 'after')])).toBe('ok')
       await store.release(held)
@@ -126,7 +126,7 @@ describe('damaged transcripts', () => {
       )
       const { places: found, damage } = await read()
       expect(found).toEqual([0, 1, 2, 4, 5])
-      expect(damage).toMatchObject([{ line: 4, lost: { from: 3, to: 3 } }])
+      expect(damage).toMatchObject([{ where: 'transcript.jsonl:4', lost: { from: 3, to: 3 } }])
       expect((await readBack()).places).toEqual([5, 4, 2, 1, 0])
     }
   })
@@ -137,7 +137,7 @@ describe('damaged transcripts', () => {
     const { places: found, damage } = await read()
     expect(found).toEqual([0, 2, 3, 4])
     expect(damage).toMatchObject([
-      { line: 2, offset: line(0).byteLength, bytes: 25, lost: { from: 1, to: 1 } },
+      { where: 'transcript.jsonl:2', at: line(0).byteLength, lost: { from: 1, to: 1 } },
     ])
     const { next } = await lease(at.store())
     expect(next).toBe(5)
@@ -187,7 +187,7 @@ describe('damaged transcripts', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(120 * 1024 * 1024)
     expect([forward.places, back.places]).toEqual([places(0, 3), [3, 2, 1, 0]])
     expect([forward.damage.length, back.damage.length]).toEqual([1, 1])
-    expect(forward.damage[0]).toMatchObject({ line: 3, bytes: 256 * 1024 * 1024 })
+    expect(forward.damage[0]).toMatchObject({ where: 'transcript.jsonl:3' })
   })
 
   it('[S26] a transcript of 24 GB is opened, read back and continued at its end', async () => {
@@ -231,7 +231,7 @@ describe('damaged transcripts', () => {
     await at.write(Buffer.concat([bare(0), bare(1), line(2), bare(3)]))
     const { places: found, damage } = await read()
     expect(found).toEqual(places(0, 3))
-    expect(damage.map((each) => each.line)).toEqual([1])
+    expect(damage.map((each) => each.where)).toEqual(['transcript.jsonl:1'])
     const crlf = Buffer.from(Buffer.concat(lines(0, 3)).toString().replaceAll('\n', '\r\n'))
     await at.write(crlf)
     expect(await read()).toMatchObject({ places: places(0, 3), damage: [] })

@@ -73,7 +73,11 @@ describe('other processes', () => {
     expect(await tell()).toBe('ok')
     child.kill('SIGSTOP')
     const store = at.store()
-    expect(await store.lease(session)).toMatchObject({ ok: false, why: 'taken', owner: { pid: child.pid } })
+    expect(await store.lease(session)).toMatchObject({
+      ok: false,
+      why: 'taken',
+      owner: { who: expect.stringContaining(`process ${child.pid} on `) as string },
+    })
     const thief = robber()
     const { lease: held, next } = await lease(thief)
     expect([held.epoch, next]).toEqual([2, 1])

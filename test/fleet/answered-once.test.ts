@@ -126,22 +126,26 @@ describe.skipIf(skipReason !== null)('answered once', () => {
     expect(heard.length).toBe(1)
   })
 
-  it(
-    '[FL8] a step whose process died in the middle of its request is done by the next that runs it',
-    { timeout: 90_000 },
-    async () => {
-      const { model, heard, fleet, adminUrl } = await opened()
-      const one = fleet()
-      await killedAt(one, adminUrl, engineOver(one, model), 'assistant-message')
-      const two = fleet()
-      expect(await runTurnStep(step, { ...two, openEngine: engineOver(two, model) })).toMatchObject({
-        ok: true,
-        text: 're: hello',
-      })
-      expect(inputs(await factsOf(two, 's')).length).toBe(1)
-      expect(heard.length).toBe(2)
-    },
-  )
+  it('[FL8] a step whose process died in the middle of its request is done by the next that runs it', async () => {
+    const { model, heard, fleet, adminUrl } = await opened()
+    const one = fleet()
+    await killedAt(one, adminUrl, engineOver(one, model), 'assistant-message')
+    const two = fleet()
+    // A step that does not know its answer works on the session again and again: it is stopped the second time.
+    const stop = new AbortController()
+    const opens: string[] = []
+    const openEngine: OpenEngine = (claimed, store) => {
+      if (opens.push(claimed.session) > 1) stop.abort()
+      return engineOver(two, model)(claimed, store)
+    }
+    expect(await runTurnStep(step, { ...two, openEngine }, stop.signal)).toMatchObject({
+      ok: true,
+      text: 're: hello',
+    })
+    expect(opens).toEqual(['s'])
+    expect(inputs(await factsOf(two, 's')).length).toBe(1)
+    expect(heard.length).toBe(2)
+  })
 
   it('[FL2] a claim and a finish whose answers were lost are asked again: the same claim, and no later wish is taken', async () => {
     const { fleet, adminUrl } = await opened()

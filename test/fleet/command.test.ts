@@ -90,6 +90,32 @@ describe.skipIf(skipReason !== null)('pal fleet', () => {
     })
   })
 
+  it('[FL13] a worker says what is wrong with the database before it asks for a key', async () => {
+    const { url, adminUrl, readerUrl } = await freshDatabase(server)
+    await sql(adminUrl, 'create role nobody login')
+    const at: Workspace = await openWorkspace({ PAL_TENANT: 'acme' })
+    const worker = async (address: string | undefined, more = {}): Promise<string> => {
+      const environment = { ...(address === undefined ? {} : { PAL_DATABASE_URL: address }), ...more }
+      const { code, err } = await at.pal(['fleet', 'worker'], { environment })
+      expect(code).not.toBe(0)
+      return err
+    }
+    expect(await worker(undefined)).toContain('no database is named')
+    expect(await worker('mysql://db')).toContain('must begin with postgres://')
+    expect(await worker(server.url('nonesuch'))).toContain('create it, or correct PAL_DATABASE_URL')
+    expect(await worker(server.url('postgres'))).toContain('run: pal fleet migrate')
+    expect(await worker(url.replace('app@', 'nobody@'))).toContain('this login needs the role pal_app')
+    expect(await worker(readerUrl)).toContain('this login may only read')
+    expect(await worker(url, { PAL_TENANT: 'globex' })).toContain('there is no tenant globex')
+    const missing = await worker(url)
+    expect(missing).toContain('ANTHROPIC_API_KEY')
+    expect(missing).not.toContain('database')
+    const doctor = (address: string, tenant: string): Promise<Ended> =>
+      at.pal(['fleet', 'doctor', '--tenant', tenant], { environment: { PAL_DATABASE_URL: address } })
+    expect((await doctor(url, 'globex')).out).toMatch(/database\s+failed\s+there is no tenant globex/)
+    expect((await doctor(readerUrl, 'acme')).out).toMatch(/role\s+ok\s+.*it only reads/)
+  })
+
   it('[FL18] prune: old sessions are counted, then removed with their agents; what waits, is parked, held or newer stays', async () => {
     const database = await freshDatabase(server)
     const fleet = fleetOn(database.url)
@@ -110,7 +136,7 @@ describe.skipIf(skipReason !== null)('pal fleet', () => {
     await fleet.queue.park('parked', 'for now')
     const prune = (...words: string[]): Promise<Ended> => at.pal(['fleet', 'prune', ...words])
     expect((await prune()).code).toBe(2)
-    expect((await prune('--days', '30')).out).toMatch(/^1 sessions, \d+ bytes, .*--delete\n$/)
+    expect((await prune('--days', '30')).out).toMatch(/^1 session, \d+ bytes, .*--delete\n$/)
     expect(JSON.parse((await prune('--days', '30', '--delete', '--json')).out)).toMatchObject({
       removed: ['old'],
     })

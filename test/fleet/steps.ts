@@ -1,6 +1,6 @@
 // What tests of workers look at: the facts of a session, what was said in it, and whether anything is left to do.
 import { createHash } from 'node:crypto'
-import type { Answerer } from '../../src/simulator/index.ts'
+import type { AnswerContext, Answerer } from '../../src/simulator/index.ts'
 import { isKnown, isRealInput, type Fact } from '../../src/transcript/fact.ts'
 import { sessionId } from '../../src/transcript/ids.ts'
 import type { TestFleet } from './fleet.ts'
@@ -8,13 +8,28 @@ import type { TestFleet } from './fleet.ts'
 /** Answers with the last words of the user, so that every answer can be matched with its input. */
 export const echo: Answerer = {
   answer({ request }) {
-    const last = request.messages.at(-1)!.content
-    const text =
-      typeof last === 'string'
-        ? last
-        : last.map((block) => (block.type === 'text' ? block.text : '')).join('')
-    return { content: [{ type: 'text', text: `re: ${text}` }], stop_reason: 'end_turn' }
+    return { content: [{ type: 'text', text: `re: ${lastWords(request)}` }], stop_reason: 'end_turn' }
   },
+}
+
+const lastWords = ({ messages }: AnswerContext['request']): string => {
+  const last = messages.at(-1)!.content
+  return typeof last === 'string'
+    ? last
+    : last.map((block) => (block.type === 'text' ? block.text : '')).join('')
+}
+
+/** An echo that holds back its first answers to these words until it is let go. */
+export function holding(words: string, most = Infinity) {
+  let [asked, letGo] = [0, (): void => undefined]
+  const free = new Promise<void>((resolve) => (letGo = resolve))
+  const answerer: Answerer = {
+    async answer(context) {
+      if (lastWords(context.request) === words && ++asked <= most) await free
+      return echo.answer(context)
+    },
+  }
+  return { answerer, asked: () => asked, letGo: () => letGo() }
 }
 
 export const factsOf = async ({ store }: TestFleet, session: string): Promise<readonly Fact[]> => {

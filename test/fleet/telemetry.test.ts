@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { openWorkspace, server as simulator, until } from '../cli/pal.ts'
 import { later, modelId } from '../e2e/simulated.ts'
 import { freshDatabase, skipReason, sql, startServer } from '../postgres/server.ts'
-import { collector } from '../telemetry/collector.ts'
+import { collector, patient } from '../telemetry/collector.ts'
 import type { Answerer } from '../../src/simulator/index.ts'
 
 const answerer: Answerer = {
@@ -26,7 +26,7 @@ it.skipIf(skipReason !== null)(
     expect((await pal('park', 'set-aside')).code).toBe(0)
     for (const session of ['one', 'two', 'two']) expect((await pal('send', session, 'hello')).code).toBe(0)
     const worker = await at.start(['fleet', 'worker', '--json'], {
-      environment: { OTEL_EXPORTER_OTLP_ENDPOINT: heard.url },
+      environment: { ...patient, OTEL_EXPORTER_OTLP_ENDPOINT: heard.url },
     })
     expect((await pal('drain', '--seconds', '60')).code).toBe(0)
     worker.child.kill('SIGTERM')

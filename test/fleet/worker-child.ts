@@ -36,6 +36,7 @@ if (values.acknowledged)
       say({ type: 'acknowledged', session, from, sums: entries.map((entry) => sumOf(encode(entry))) })
     return done
   }
+say({ at: Date.now(), type: 'ready' })
 await runWorker(
   {
     ...fleet,

@@ -25,7 +25,7 @@ import {
 } from '../postgres/server.ts'
 import { until } from '../until.ts'
 import { engineOver, fleetOn, modelAt, type TestFleet } from './fleet.ts'
-import { echo, factsOf, inputs, isIdle, said, send } from './steps.ts'
+import { echo, factsOf, holding, inputs, isIdle, said, send } from './steps.ts'
 
 describe.skipIf(skipReason !== null)('workers', () => {
   let server: Server
@@ -119,21 +119,27 @@ describe.skipIf(skipReason !== null)('workers', () => {
   })
 
   it('[FL3] [FL10] a worker killed at any moment: another goes on, each input is there once and answered, nothing is billed twice', async () => {
-    const { url, heard } = await simulate(echo, 40)
+    // One answer is held back, so that the last of the killed workers was in the middle of something on any machine.
+    const { answerer, asked, letGo } = holding('s5 3')
+    const { url, heard } = await simulate(answerer, 40)
     const database = await freshDatabase(server)
     const one = fleet(database)
     const sessions = Array.from({ length: 6 }, (_, n) => `s${n}`)
     // So that every request is reserved.
     await one.budgets.set({ scope: 'tenant', name: '', from: '2020-01-01', to: '2100-01-01', cap: 100 })
-    for (const session of sessions) for (const id of ['1', '2', '3']) await send(one, session, id)
+    for (const session of sessions)
+      for (const id of ['1', '2', '3']) await send(one, session, id, `${session} ${id}`)
     for (let round = 0; round < 4; round++) {
+      const before = asked()
       const { process: worker, said: told } = startChild(database, url, '--lease', '1500', '--sessions', '3')
       await until(() => told.some(({ type }) => type === 'claimed'), 'a claim')
       await new Promise((resolve) => setTimeout(resolve, 100 + round * 170))
+      if (round === 3) await until(() => asked() > before, 'the request that is held back')
       worker.kill('SIGKILL')
       await exited(worker)
     }
-    const last = startChild(database, url, '--lease', '1500')
+    letGo()
+    const last = startChild(database, url, '--lease', '30000')
     for (const session of sessions) await until(() => isIdle(one, session), `${session} to be idle`)
     expect(last.said.some((event) => event.type === 'claimed' && event.isTakeover)).toBe(true)
     const kept = new Set<string>()
@@ -172,20 +178,19 @@ describe.skipIf(skipReason !== null)('workers', () => {
   })
 
   it('[FL4] a worker that was stopped for longer than its lease finds itself fenced and writes nothing more', async () => {
-    const { url } = await simulate(echo, 60)
+    const { answerer, asked, letGo } = holding('1', 1)
+    const { url } = await simulate(answerer)
     const database = await freshDatabase(server)
     const one = fleet(database)
     await send(one, 's', '1')
     const paused = startChild(database, url, '--lease', '1200')
-    await until(
-      async () => (await factsOf(one, 's')).some(({ type }) => type === 'request-sent'),
-      'a request',
-    )
+    await until(() => asked() === 1, 'a request')
     paused.process.kill('SIGSTOP')
-    const other = startChild(database, url, '--lease', '1200')
+    const other = startChild(database, url, '--lease', '30000')
     await until(() => isIdle(one, 's'), 'the other to have answered')
     expect(other.said.some((event) => event.type === 'claimed' && event.isTakeover)).toBe(true)
     const before = await factsOf(one, 's')
+    letGo()
     paused.process.kill('SIGCONT')
     await until(() => paused.said.some(({ type }) => type === 'ended'), 'the stopped one to notice')
     expect(await factsOf(one, 's')).toEqual(before)

@@ -47,6 +47,7 @@ export function send(
   body: string | Uint8Array,
   headers: Readonly<Record<string, string>> = {},
   method = 'POST',
+  hear: (piece: string) => void = () => undefined,
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(
@@ -54,7 +55,10 @@ export function send(
       { method, headers: { 'content-type': 'application/json', 'x-api-key': 'k-canary-123', ...headers } },
       (incoming) => {
         const pieces: Buffer[] = []
-        incoming.on('data', (bytes: Buffer) => pieces.push(bytes))
+        incoming.on('data', (bytes: Buffer) => {
+          pieces.push(bytes)
+          hear(bytes.toString())
+        })
         incoming.once('end', () =>
           resolve({
             status: incoming.statusCode ?? 0,

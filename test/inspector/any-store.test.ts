@@ -1,5 +1,6 @@
 // The same session in files, in memory and in Postgres looks the same; the last through a role that may only read.
 import { writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodeChunk } from '../../src/inspector/columns.ts'
@@ -7,6 +8,7 @@ import { Inspection } from '../../src/inspector/inspection.ts'
 import type { RequestChunk, SessionList } from '../../src/inspector/protocol.ts'
 import { startServer as startInspector } from '../../src/inspector/server/server.ts'
 import { modelTable } from '../../src/model/models.ts'
+import { postgresStore } from '../../src/postgres/index.ts'
 import { call } from '../../src/simulator/index.ts'
 import { copySession } from '../../src/stores/copy.ts'
 import { inMemoryStore } from '../../src/stores/index.ts'
@@ -99,6 +101,13 @@ describe('the inspector over any store', () => {
           at.start(words, { environment: { PAL_DATABASE_URL: readerUrl } }),
       }
       const postgres = await inspecting(reading, ['--from', 'postgres'])
+      const worker = postgresStore({ url, tenant: 'default' })
+      const leased = await worker.lease(sessionId(session))
+      if (!leased.ok) throw new Error('taken')
+      const { sessions } = await postgres.get<SessionList>('/api/sessions')
+      expect(sessions.map(({ owner }) => owner)).toContain(`process ${process.pid} on ${hostname()}`)
+      await worker.release(leased.lease)
+      await worker.close()
       expect(await looked(postgres, session)).toEqual(await looked(files, session))
       expect((await postgres.post(`/api/s/${session}/undo`, { target: 3, head: 3 })).status).toBe(403)
       expect(await postgres.stop()).toBe(0)

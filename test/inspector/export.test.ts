@@ -1,5 +1,5 @@
 // One session as one file: opened from the disk it shows its screens, asks nobody, and holds no secret unless it was asked for.
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inflateRawSync } from 'node:zlib'
@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import type { Fact } from '../../src/transcript/fact.ts'
 import { call } from '../../src/simulator/index.ts'
 import { openWorkspace, server, type Workspace } from '../cli/pal.ts'
-import { browserPath, faults, opened, written, type Opened } from './opened.ts'
+import { browserPath, faults, opened, sessionsFolder, written, type Opened } from './opened.ts'
 import { hostileFacts, payloads } from './hostile.ts'
 
 /** Made here, so that no scanner finds a key in this file. */
@@ -69,6 +69,31 @@ describe('an exported session', () => {
     for (const secret of [canary, password]) expect(raw).toContain(secret)
     const refused = await workspace.pal(['inspect', 'hostile', '--raw', '--no-open'])
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('--raw goes with --export') })
+  })
+
+  it('[IN8] a secret of its own in every text of every fact, in kinds nobody knows and in damaged lines: none is in the file', async () => {
+    const workspace = await openWorkspace()
+    const made: string[] = []
+    const secret = (): string => {
+      const one = ['sk-', 'ant-api03-', `${made.length + 1000}`, 'Zq7x'.repeat(20)].join('')
+      made.push(one)
+      return one
+    }
+    const kinds = [secret(), secret()]
+    await written(workspace, 'full', hostileFacts(secret), kinds)
+    const short = ['hun', 'ter2', 'horse'].join('')
+    const file = join(sessionsFolder(workspace), 'full', 'transcript.jsonl')
+    await appendFile(file, `{"v":1,"password":${short}}\n{"v":1,"text":${secret()}}\n`)
+    const clean = await insideOf(await exported(workspace, ['full'], 'full.html'))
+    expect(made.length).toBeGreaterThan(120)
+    const left = [...made, ...made.map((one) => one.slice(0, 24))].filter((one) => clean.includes(one))
+    expect(left).toEqual([])
+    for (let length = 6; length <= short.length; length++) expect(clean).not.toContain(short.slice(0, length))
+    expect(clean).toContain('not JSON')
+    // With them it would have been found.
+    const raw = await insideOf(await exported(workspace, ['full', '--raw'], 'full-raw.html'))
+    expect(made.filter((one) => raw.includes(one)).length).toBeGreaterThan(110)
+    expect(raw).toContain(short.slice(0, 7))
   })
 
   it.skipIf(browserPath === null)(

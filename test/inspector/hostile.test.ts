@@ -1,13 +1,24 @@
 // Transcripts are hostile and the page can undo: whatever stands in any text of any fact, nothing of it runs and nothing
 // leaves.
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { factProblem } from '../../src/transcript/codec.ts'
 import { slugOf } from '../../src/preset/project.ts'
+import type { Fact } from '../../src/transcript/fact.ts'
+import { sessionId } from '../../src/transcript/ids.ts'
 import { openWorkspace } from '../cli/pal.ts'
-import { browserPath, faults, inspecting, opened, written, type Opened } from './opened.ts'
-import { hostileFacts, payloads } from './hostile.ts'
+import {
+  browserPath,
+  comes,
+  faults,
+  inspecting,
+  opened,
+  sessionsFolder,
+  written,
+  type Opened,
+} from './opened.ts'
+import { hostileFacts, hostileKinds, payloads } from './hostile.ts'
 
 /** Elements that only a payload would make, and what one would leave behind. */
 const traces = `({
@@ -62,6 +73,7 @@ describe.skipIf(browserPath === null)('hostile sessions (skipped where no chromi
       await isClean(open, `${fact.type} at ${place}`)
     }
     for (const [fragment, shows] of [
+      [`#/s/hostile/x/${facts.length - 1}`, '.recorded .needed, .recorded .empty, .recorded .problem'],
       ['#/s/hostile/k', '.break'],
       ['#/s/hostile/a', '.tree .agent'],
       ['#/s/hostile/r/3/diff', '.request h2, .problem'],
@@ -99,6 +111,72 @@ describe.skipIf(browserPath === null)('hostile sessions (skipped where no chromi
       srcdoc: 'refused',
     })
     expect(await page.evaluate("'ran' in window")).toBe(false)
+  })
+
+  it('[PG17] [PG15] facts of kinds that nobody knows, whatever they are called and however many, are rows like others', async () => {
+    const workspace = await openWorkspace()
+    const first = hostileFacts().slice(0, 5)
+    await written(workspace, 'odd', first, hostileKinds)
+    const { url, chunks } = await inspecting(workspace)
+    for (const { kind, kinds } of await chunks('odd'))
+      expect([...kind].filter((one) => kinds[one] === undefined)).toEqual([])
+    const open = await opened(url)
+    const { page } = open
+    await open.go('#/s/odd')
+    // The list opens at its end, and stays there when the chart takes its room.
+    await page.locator('.legend b').first().waitFor()
+    const last = page.locator('.row .preview', { hasText: `word ${hostileKinds.length - 1}` })
+    expect(await comes(last)).toBe(true)
+    const box = await last.boundingBox()
+    expect(box!.y + box!.height).toBeLessThanOrEqual(800)
+    await isClean(open, 'the last rows')
+    await page.keyboard.press('Home')
+    for (const kind of ['constructor', 'toString'])
+      expect(await comes(page.locator('.row .kind', { hasText: kind })), kind).toBe(true)
+    // The order of what is read is not turned by a name.
+    const row = page.locator('.row', { hasText: 'word 0' }).first()
+    expect(await row.locator('.kind').textContent()).toContain('RLO')
+    await isClean(open, 'the first rows')
+    for (const at of [0, 1, 2, 5, hostileKinds.length - 1]) {
+      await open.go(`#/s/odd/e/${first.length + at}/0`)
+      await page.locator('.detail', { hasText: `word ${at}` }).waitFor()
+      await isClean(open, hostileKinds[at]!)
+    }
+    expect(await page.locator('body').textContent()).not.toContain('NaN')
+  })
+
+  it('[IN21] a session that is cut, replaced or deleted while its page is open is shown as it is', async () => {
+    const workspace = await openWorkspace()
+    const talk = (...words: readonly string[]): readonly Fact[] => [
+      { type: 'session-start', session: sessionId('talk'), purpose: 'main' },
+      ...words.map((text): Fact => ({
+        type: 'user-message',
+        content: [{ type: 'text', text }],
+        origin: 'typed',
+      })),
+    ]
+    await written(workspace, 'talk', talk('one', 'two', 'three', 'four'))
+    await written(workspace, 'other', talk('uno', 'due', 'tre', 'quattro', 'cinque', 'sei'))
+    const fileOf = (session: string): string => join(sessionsFolder(workspace), session, 'transcript.jsonl')
+    const { url } = await inspecting(workspace)
+    const open = await opened(url)
+    const { page } = open
+    const row = (words: string) => page.locator('.row .preview', { hasText: words })
+    const rows = (): Promise<readonly string[]> => page.locator('.row .preview').allTextContents()
+    await open.go('#/s/talk')
+    await row('four').waitFor()
+    const whole = await readFile(fileOf('talk'), 'utf8')
+    await writeFile(fileOf('talk'), `${whole.split('\n').slice(0, 3).join('\n')}\n`)
+    expect(await comes(row('four'), 'detached')).toBe(true)
+    expect(await comes(row('two'))).toBe(true)
+    expect(await rows()).toEqual(['main', 'one', 'two'])
+    await writeFile(fileOf('talk'), await readFile(fileOf('other')))
+    expect(await comes(row('sei'))).toBe(true)
+    expect(await rows()).toEqual(['main', 'uno', 'due', 'tre', 'quattro', 'cinque', 'sei'])
+    await rm(dirname(fileOf('talk')), { recursive: true })
+    expect(await comes(page.locator('.problem', { hasText: 'there is no such session' }))).toBe(true)
+    expect(await comes(row('sei'), 'detached')).toBe(true)
+    await isClean(open, 'a session that is gone')
   })
 
   it('[PG2] marks stand where characters are that nobody sees', async () => {

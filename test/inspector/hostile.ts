@@ -17,12 +17,26 @@ export const payloads = [
   '<meta http-equiv=refresh content="0;url=//evil.example">',
   'data:text/html,<script>window.ran=1</script>',
   '__proto__',
+  '</script><script>window.ran=1</script><!--',
 ] as const
 
+/** Kinds of facts that nobody knows: what attacks a page, names that every object has, and more than a column of bytes can tell apart. */
+export const hostileKinds: readonly string[] = [
+  '\u202Eepyt\u200B',
+  'constructor',
+  'toString',
+  'valueOf',
+  'hasOwnProperty',
+  ...payloads,
+  ...Array.from({ length: 260 }, (_, at) => `kind-${at}`),
+]
+
 /** Counts through the payloads, so that every one of them stands in many places. */
-export function hostileFacts(): readonly Fact[] {
+export function hostileFacts(
+  textAt: (turn: number) => string = (turn) => payloads[turn % payloads.length]!,
+): readonly Fact[] {
   let turn = 0
-  const p = (): string => `${payloads[turn++ % payloads.length]!} ${turn}`
+  const p = (): string => `${textAt(turn++)} ${turn}`
   const text = (): { readonly type: 'text'; readonly text: string } => ({ type: 'text', text: p() })
   const usage = { input: 10, cacheRead: 2000, cacheWrite: 500, output: 40 }
   const sent = (upTo: number): Fact => ({
@@ -66,6 +80,8 @@ export function hostileFacts(): readonly Fact[] {
     model: p(),
     provider: p(),
     usage,
+    diagnosis: { reason: p(), tokens: 3 },
+    timing: { ms: 5, tries: 1, requestId: p() },
   })
   const tool = p()
   const id = callId(p())
@@ -102,6 +118,8 @@ export function hostileFacts(): readonly Fact[] {
       tokens: 900,
       cost: 0.01,
       diff: p(),
+      provider: p(),
+      providerTokens: 890,
     },
     {
       type: 'view-edit',
@@ -160,5 +178,6 @@ export function hostileFacts(): readonly Fact[] {
     sent(23),
     { ...said(tool, callId(p())), content: [text(), text()] } as Fact,
     { type: 'turn-end', outcome: 'done' },
+    { type: 'compaction-recorded', client: p(), text: `${p()} `.repeat(60) },
   ]
 }

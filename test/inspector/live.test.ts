@@ -3,6 +3,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { openWorkspace, server, until, type Running } from '../cli/pal.ts'
+import { findings } from './axe.ts'
 import { browserPath, faults, inspecting, opened } from './opened.ts'
 
 const alone = { PALIMPSEST_NOTES: 'off', PALIMPSEST_EXTRACTION: 'off', PALIMPSEST_MODEL_SUMMARY: 'off' }
@@ -39,7 +40,7 @@ function textOf({ child }: Running): () => string {
 const hashOf = (page: Page): Promise<string> => page.evaluate('location.hash') as Promise<string>
 
 describe.skipIf(browserPath === null)('a live session (skipped where no chromium is)', () => {
-  it('[PG15] [PG16] appends appear, and an undo from the page is done by the conversation that runs', async () => {
+  it('[PG11] [PG15] [PG16] appends appear, and an undo from the page is done by the conversation that runs', async () => {
     const { workspace, simulator, say, seen } = await conversing()
     await say('build the parser')
     const { url } = await inspecting(workspace)
@@ -60,6 +61,7 @@ describe.skipIf(browserPath === null)('a live session (skipped where no chromium
     await page.locator('.edit h2').waitFor()
     await page.getByRole('button', { name: 'undo' }).click()
     await page.getByText(/session is open in process/).waitFor()
+    expect(await findings(page)).toEqual([])
     await page.locator('dialog button.main').click()
     await page.locator('dialog [role=status]').waitFor()
     // It is done between turns: at the prompt at once, or with the next line.

@@ -1,14 +1,14 @@
 // `pal inspect` as people start it, with its page in a real browser. Everything the page says, asks for or is refused is
 // kept, so that a test can say that there was nothing.
 import { join } from 'node:path'
-import type { Browser, Page, ViewportSize } from 'playwright-core'
+import type { Browser, Locator, Page, ViewportSize } from 'playwright-core'
 import { afterAll } from 'vitest'
 import { policyNamed } from '../../src/lab/policies/list.ts'
 import { prepareReplay, replayOnce } from '../../src/lab/replay.ts'
 import { load, type Source } from '../../src/lab/source.ts'
 import { slugOf } from '../../src/preset/project.ts'
 import { fileStore } from '../../src/stores/index.ts'
-import type { Fact } from '../../src/transcript/fact.ts'
+import type { Fact, StoredEntry } from '../../src/transcript/fact.ts'
 import { seq, sessionId, systemIds } from '../../src/transcript/ids.ts'
 import type { Store } from '../../src/transcript/store.ts'
 import { openBrowser } from '../lab/browser.ts'
@@ -24,8 +24,10 @@ afterAll(async () => {
 })
 
 /** The sessions of a workspace's project, as the command finds them. */
-export const sessionsOf = ({ state, project }: Workspace): Store =>
-  fileStore({ root: join(state, 'projects', slugOf(project), 'sessions'), fsync: 'none' })
+export const sessionsOf = (workspace: Workspace): Store =>
+  fileStore({ root: sessionsFolder(workspace), fsync: 'none' })
+export const sessionsFolder = ({ state, project }: Workspace): string =>
+  join(state, 'projects', slugOf(project), 'sessions')
 
 /** Plays a recording through the real engine into the workspace, under our policy; gives back its session. */
 export async function playedInto(workspace: Workspace, source: Source, window: number): Promise<string> {
@@ -44,12 +46,23 @@ export async function playedInto(workspace: Workspace, source: Source, window: n
   throw new Error('no session was written')
 }
 
-/** Writes facts as a session of the workspace. */
-export async function written(workspace: Workspace, id: string, facts: readonly Fact[]): Promise<void> {
+/** Writes facts as a session of the workspace, and behind them one of each of these kinds, which nobody knows. */
+export async function written(
+  workspace: Workspace,
+  id: string,
+  facts: readonly Fact[],
+  kinds: readonly string[] = [],
+): Promise<void> {
   const store = sessionsOf(workspace)
   const lease = await store.lease(sessionId(id))
   if (!lease.ok) throw new Error('the session is taken')
   const ids = systemIds()
+  const unknown = kinds.map((kind, at): StoredEntry => {
+    const place = { seq: seq(facts.length + at), uuid: ids.uuid() }
+    const fact = { type: kind, text: `word ${at}`, constructor: 1 }
+    const raw = JSON.stringify({ v: 1, ...place, parent: null, at: 1e300, fact })
+    return { ...place, unknown: kind, changesView: false, raw }
+  })
   const entries = facts.map((fact, at) => ({
     v: 1 as const,
     seq: seq(at),
@@ -58,10 +71,20 @@ export async function written(workspace: Workspace, id: string, facts: readonly 
     at: 1_763_200_000_000 + at * 1000,
     fact,
   }))
-  const outcome = await store.append(lease.lease, entries, seq(0), 'now')
+  const outcome = await store.append(lease.lease, [...entries, ...unknown], seq(0), 'now')
   if (!outcome.ok) throw new Error(JSON.stringify(outcome))
   await store.release(lease.lease)
 }
+
+/** Whether something comes to be seen, or goes: what does not is for an assertion to say. */
+export const comes = (what: Locator, state: 'visible' | 'detached' = 'visible'): Promise<boolean> =>
+  what
+    .first()
+    .waitFor({ state, timeout: 20_000 })
+    .then(
+      () => true,
+      () => false,
+    )
 
 export interface Opened {
   readonly page: Page

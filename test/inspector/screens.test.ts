@@ -1,6 +1,6 @@
 // Every screen of the inspector's page in a real browser, on the largest recorded session played through the engine.
-import { readFileSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { corpusFiles, corpusFolder } from '../shared-data.ts'
@@ -8,27 +8,17 @@ import type { Source } from '../../src/lab/source.ts'
 import { openWorkspace, until, type Workspace } from '../cli/pal.ts'
 import { isKnown } from '../../src/transcript/fact.ts'
 import { sessionId } from '../../src/transcript/ids.ts'
-import { browserPath, faults, inspecting, opened, playedInto, sessionsOf, type Opened } from './opened.ts'
-
-const axeSource = readFileSync(resolve(import.meta.dirname, '../../node_modules/axe-core/axe.min.js'), 'utf8')
-
-interface Finding {
-  readonly id: string
-  readonly impact: string
-  readonly nodes: readonly string[]
-}
-
-/** What axe finds on the page as it is, of all its rules or of some. Its script is put in by the debugger, past the page's policy. */
-async function findings(page: Page, rules: readonly string[] = []): Promise<readonly Finding[]> {
-  if (!(await page.evaluate("'axe' in window")))
-    await page.evaluate(`{ ${axeSource} ; window.axe = axe ?? window.axe }`)
-  const only = rules.length === 0 ? {} : { runOnly: { type: 'rule', values: rules } }
-  const options = JSON.stringify({ resultTypes: ['violations'], ...only })
-  return (await page.evaluate(`
-    window.axe.run(document, ${options}).then(({ violations }) =>
-      violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.slice(0, 3).map((node) => node.html.slice(0, 160)) })))
-  `)) as Finding[]
-}
+import { findings } from './axe.ts'
+import {
+  browserPath,
+  comes,
+  faults,
+  inspecting,
+  opened,
+  playedInto,
+  sessionsOf,
+  type Opened,
+} from './opened.ts'
 
 /** The recording with the most bytes, and a made-up one where there are none; with a window that it fills several times. */
 function largest(): { readonly source: Source; readonly window: number } {
@@ -68,6 +58,7 @@ describe.skipIf(browserPath === null)('the screens (skipped where no chromium is
     await shown('.legend b')
     const screens = await screensOf()
     for (const screen of screens) await lookAt(screen)
+    await linksLead(screens)
     await keysWork()
     await findWorks()
     expect(await faults(around.open)).toEqual([])
@@ -113,7 +104,27 @@ describe.skipIf(browserPath === null)('the screens (skipped where no chromium is
       await shown(shows)
       const over = await page().evaluate('document.documentElement.scrollWidth - innerWidth')
       expect.soft(over, `${name} at ${width}`).toBeLessThanOrEqual(0)
+      // Narrow, other things stand there and others are out of reach.
+      if (width === 360) expect.soft(await findings(page()), `${name} at ${width}`).toEqual([])
     }
+  }
+
+  /** A link that was kept leads there in a page that knows nothing yet. */
+  async function linksLead(screens: readonly Screen[]): Promise<void> {
+    for (const { name, fragment, shows } of screens) {
+      await around.open!.go(fragment)
+      await page().reload()
+      expect.soft(await comes(page().locator(shows)), name).toBe(true)
+      expect.soft(await page().evaluate('location.hash'), name).toBe(fragment)
+    }
+  }
+
+  /** What stands over a screen is without findings too. */
+  async function overlayIsClean(name: string): Promise<void> {
+    expect.soft(await findings(page()), name).toEqual([])
+    await page().emulateMedia({ colorScheme: 'dark' })
+    expect.soft(await findings(page(), ['color-contrast']), `${name} in the dark`).toEqual([])
+    await page().emulateMedia({ colorScheme: 'light' })
   }
 
   /** Keys lead through entries, requests and edits; back leads back. */
@@ -138,11 +149,13 @@ describe.skipIf(browserPath === null)('the screens (skipped where no chromium is
     expect(await hash()).not.toMatch(/\/diff$/)
     await page().keyboard.press('?')
     await shown('dialog .keys')
+    await overlayIsClean('the keys')
     await page().keyboard.press('Escape')
     await page().locator('dialog').waitFor({ state: 'detached' })
     const said = await firstSaid()
     await page().keyboard.press('g')
     await page().locator('input:focus').waitFor()
+    await overlayIsClean('going to an entry')
     await page().keyboard.type(String(said))
     await page().keyboard.press('Enter')
     await until(async () => (await hash()).includes(`/e/${said}/`), `the block of entry ${said}`)
@@ -164,6 +177,7 @@ describe.skipIf(browserPath === null)('the screens (skipped where no chromium is
     await page().locator('input:focus').waitFor()
     await page().keyboard.type('e')
     await page().locator('.hits a').first().waitFor()
+    await overlayIsClean('find')
     await page().locator('.hits a').last().click()
     await shown('.block-screen h2')
     await page().keyboard.press('/')

@@ -1,7 +1,13 @@
 // What only the page shows together: memories with versions and origins and what they were saved from, agents as a tree, the provider's
 // word on a cache break, a pin set and released, and the same session under two policies.
 import { describe, expect, it } from 'vitest'
-import type { AgentNode, MemoryList, RequestDetail, SessionList } from '../../src/inspector/protocol.ts'
+import type {
+  AgentNode,
+  BlockDetail,
+  MemoryList,
+  RequestDetail,
+  SessionList,
+} from '../../src/inspector/protocol.ts'
 import { ruleModel } from '../../src/simulator/index.ts'
 import type { Fact } from '../../src/transcript/fact.ts'
 import { seq, sessionId } from '../../src/transcript/ids.ts'
@@ -66,6 +72,8 @@ describe.skipIf(browserPath === null)('shown together (skipped where no chromium
     const { stores } = await get<MemoryList>('/api/memory')
     const [memory] = stores.flatMap(({ memories }) => memories)
     expect(memory).toMatchObject({ versions: 2, origin: { session: newest!.session } })
+    const block = await get<BlockDetail>(`/api/s/${older!.session}/block/2/0`)
+    expect(block.memories).toMatchObject([{ file: memory!.file }])
     const open = await opened(url)
     const { page } = open
     await open.go('#/m')
@@ -89,7 +97,7 @@ describe.skipIf(browserPath === null)('shown together (skipped where no chromium
     expect(await faults(open)).toEqual([])
   })
 
-  it('[PG19] agents as a tree with their cost alone and with those below, and the word of the provider on a break', async () => {
+  it('[PG19] [X19] agents as a tree with their cost alone and with those below, and the word of the provider on a break', async () => {
     const at = await openWorkspace()
     await written(at, 'grandchild', [
       start('grandchild', 'explorer'),
@@ -115,10 +123,11 @@ describe.skipIf(browserPath === null)('shown together (skipped where no chromium
       {
         type: 'cache-break',
         source: 'main',
-        causes: [{ kind: 'tool', name: 'Bash' }],
+        causes: [{ kind: 'tools', added: ['Bash'], removed: [], changed: [], isReordered: false, chars: 40 }],
         tokens: 900_000,
         cost: 2.7,
-        provider: 'tools_changed',
+        provider: 'system_changed',
+        providerTokens: 899_000,
       },
     ])
     const { url, get } = await inspecting(at)
@@ -144,7 +153,15 @@ describe.skipIf(browserPath === null)('shown together (skipped where no chromium
     await inner.locator('a').click()
     await page.locator('.row .preview', { hasText: 'look closer' }).waitFor()
     await open.go('#/s/parent/k')
-    await page.locator('.break', { hasText: 'the provider says: tools_changed' }).waitFor()
+    const found = page.locator('.break', {
+      hasText: 'the provider says: the system prompt changed (899000 tokens)',
+    })
+    await found.waitFor()
+    await found.getByText('we see a change of the tools, the provider one of the system prompt').waitFor()
+    const { out } = await at.pal(['cost', 'parent'])
+    expect(out.replace(/\s+/gu, ' ')).toContain(
+      'the provider says: the system prompt changed (899000 tokens) (we see a change of the tools, the provider one of the system prompt)',
+    )
     expect(await faults(open)).toEqual([])
   })
 

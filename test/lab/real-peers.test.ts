@@ -1,5 +1,5 @@
 // Recorded sessions through real programs: ours as a process of its own, and whichever other is installed already.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -26,6 +26,36 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const named = (name: string) => programs.find((program) => program.name === name)!
 const whole = { answers: script.steps.length, total: script.steps.length, refused: 0, failures: 0, astray: 0 }
 
+/** A program that keeps its conversation as long as it runs, and does in its shell whatever it is told. */
+const staysOpen = `
+import { appendFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { createInterface } from 'node:readline'
+appendFileSync(process.env.STARTS, process.argv.slice(2).join(' ') + '\\n')
+const schema = { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] }
+const tools = [{ name: 'Bash', description: 'Runs a command.', input_schema: schema }]
+const messages = []
+const work = async (prompt) => {
+  messages.push({ role: 'user', content: prompt })
+  for (;;) {
+    const body = JSON.stringify({ model: 'claude-opus-4-5', max_tokens: 1000, tools, messages })
+    const headers = { 'content-type': 'application/json', 'x-api-key': 'none', 'anthropic-version': '2023-06-01' }
+    const { content } = await (await fetch(process.env.URL + '/v1/messages', { method: 'POST', headers, body })).json()
+    messages.push({ role: 'assistant', content })
+    const results = content.filter(({ type }) => type === 'tool_use').map(({ id, input }) => ({
+      type: 'tool_result', tool_use_id: id, content: execFileSync('sh', ['-c', input.command], { encoding: 'utf8' }),
+    }))
+    if (results.length === 0) return
+    messages.push({ role: 'user', content: results })
+  }
+}
+createInterface({ input: process.stdin }).on('line', async (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (method === 'session/prompt') await work(params.prompt[0].text)
+  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result: { sessionId: 'one' } }) + '\\n')
+})
+`
+
 describe('recorded sessions through real programs', () => {
   it(
     '[LB32] pal plays a session to its end, charged for every request, with all that was needed in sight',
@@ -50,7 +80,7 @@ describe('recorded sessions through real programs', () => {
   )
 
   // The quick ones of them; the whole list is what the command is for.
-  for (const program of ['pi', 'codex', 'claude'].map(named)) {
+  for (const program of ['pi', 'codex', 'claude', 'deepagents'].map(named)) {
     const where = knownFolder(program.client.packages)
     it.skipIf(where === null)(
       `[LB32] ${program.client.label} plays the same session (skipped where it is not installed: npm run peers installs it)`,
@@ -63,6 +93,36 @@ describe('recorded sessions through real programs', () => {
       mostMs,
     )
   }
+
+  it(
+    '[LB32] a program that can stay open is started once and gets the further prompts over its pipes',
+    async () => {
+      const program = join(folder, 'stays-open.mjs')
+      writeFileSync(program, staysOpen)
+      const client: Client = {
+        label: 'stays open',
+        packages: [],
+        program: 'stays-open',
+        path: /^\/v1\/messages$/u,
+        staysBy: ['--stay'],
+        prepare: ({ url }) => ({ args: ['--once'], env: { URL: url, STARTS: join(folder, 'starts') } }),
+      }
+      const words = [{ type: 'text' as const, text: 'Thank you. What next?' }]
+      const last = script.steps.at(-1)!
+      const further = { ...last, results: [], input: words, typed: ['Thank you. What next?'] }
+      const two = { ...script, steps: [...script.steps, further] }
+      const ran = await play(
+        two,
+        { ...named('pal'), client },
+        () => [process.execPath, program],
+        () => undefined,
+      )
+      const answers = two.steps.length
+      expect(ran).toMatchObject({ answers, total: answers, refused: 0, failures: 0, astray: 0, problems: [] })
+      expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('--stay\n')
+    },
+    mostMs,
+  )
 
   it('[LB32] a recorded call is a command of the shell tool on offer that prints what was recorded', async () => {
     const project = mkdtempSync(join(folder, 'project-'))
@@ -155,6 +215,8 @@ describe('the table', () => {
     expect(table).toContain('2 of 3 sessions')
     expect(table).toContain('left out: c, pi gave up at 3 of 10')
     expect(table).toContain('0.75 (0.60–0.90)')
+    expect(table).toMatch(/^a +6\.00 \/ 99\.0 +10\.00 \/ 99\.0$/m)
+    expect(table).toMatch(/^c +1\.00 \/ 99\.0 +ended at 3 of 10$/m)
     expect(table).toMatch(/pal: 0\.75 of the bill of pi.*is met/)
     const less = runs.map((run) =>
       run.program === 'pal' ? { ...run, figures: { ...run.figures, remembered: 98 } } : run,

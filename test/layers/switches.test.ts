@@ -164,7 +164,9 @@ describe('the switches', () => {
     const toolsOf = (index: number) =>
       JSON.stringify((scene.simulator.log.requests[index]!.body as { tools: unknown }).tools)
     expect(toolsOf(2)).toBe(toolsOf(0))
-    await turn((await second.engine.open()).send('third'))
+    const third = await second.engine.open()
+    await turn(third.send('third'))
+    await third.close()
     expect(toolsOf(3)).not.toContain('"Snip"')
   })
 })

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Applied, Memory, MemoryStore, Provenance } from '../../src/index.ts'
+import type { SetStore } from '../../src/memory/memory-store.ts'
 import { readMemoryText } from '../../src/memory/format/frontmatter.ts'
 import { nameRefusal } from '../../src/memory/format/names.ts'
 
 /** A store of somebody else's: no file, no ledger, the simplest that keeps the promises. */
-export function mapStore(): MemoryStore {
+export function mapStore(): SetStore {
   const kept = new Map<string, { text: string; by: Provenance; n: number }>()
   let n = 0
   const memoryOf = (file: string): Memory => {
@@ -17,7 +18,7 @@ export function mapStore(): MemoryStore {
   }
   const all = (): readonly Memory[] =>
     [...kept.keys()].map(memoryOf).sort((a, b) => b.modifiedMs - a.modifiedMs)
-  return {
+  const store: MemoryStore = {
     scope: 'project',
     root: '/memories',
     list: (most = Infinity) =>
@@ -63,6 +64,40 @@ export function mapStore(): MemoryStore {
         .filter(({ score }) => score > 0)
         .sort((a, b) => b.score - a.score)
       return Promise.resolve({ ok: true, hits: hits.slice(0, most) })
+    },
+  }
+  let begun: object | null = null
+  let last = 0
+  return {
+    ...store,
+    sets: {
+      last: () => Promise.resolve({ ok: true, at: last }),
+      begin() {
+        const mine = { since: Date.now() }
+        if (begun !== null) return Promise.resolve({ ok: true, begun: null })
+        begun = mine
+        const end = (how: 'done' | 'failed') => {
+          if (begun === mine) begun = null
+          if (how === 'done') last = mine.since
+          return Promise.resolve({ ok: true as const })
+        }
+        return Promise.resolve({ ok: true, begun: { end } })
+      },
+      async save(changes, { via }) {
+        const before = new Map(kept)
+        const applied: Applied[] = []
+        for (const { by, ...change } of changes) {
+          const done = await store.save(change, by, { via })
+          if (!done.ok) return done
+          applied.push(done.applied)
+          const { kind, code, why } = done.applied
+          if (kind !== 'refused' && kind !== 'held') continue
+          kept.clear()
+          for (const [file, one] of before) kept.set(file, one)
+          return { ok: false, failure: { code: code ?? 'needs-review', message: why } }
+        }
+        return { ok: true, applied, dropped: [], set: null }
+      },
     },
   }
 }

@@ -3,8 +3,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, ruleModel } from '../../src/simulator/index.ts'
-import { modelId, simulated } from '../e2e/simulated.ts'
+import { modelId, simulated, turn } from '../e2e/simulated.ts'
 import { until } from '../until.ts'
+import { expectConsolidated, fill, filesOf, workspaceOver } from '../dream/other-store.ts'
 import { mapStore } from './map-store.ts'
 import { from, memoryText } from './memories.ts'
 import { lastRequest, openWorkspace, read, write } from './workspace.ts'
@@ -102,5 +103,41 @@ describe('a store of memories of the caller', () => {
     await until(async () => (await kept()).length > 0, 'a memory to be extracted')
     expect((await kept())[0]).toMatchObject({ provenance: { trust: 'user' }, standing: 'open' })
     expect(at.preset.memoryJobs.list.looks().map(({ kind }) => kind)).toEqual(['extraction'])
+  })
+
+  it('[ME68] [ME78] is consolidated through the port: shown, made whole, by one at a time, and then in order', () =>
+    expectConsolidated(mapStore()))
+
+  it('[ME68] [DR27] is consolidated by itself after five sessions, and says nothing of an undo it does not have', async () => {
+    const store = mapStore()
+    // The sessions are looked through every ten minutes at most.
+    let ahead = 0
+    const { preset, events } = await workspaceOver(store, { now: () => Date.now() + ahead })
+    await fill(store)
+    for (const words of ['one', 'two', 'three', 'four', 'five']) {
+      ahead += 11 * 60 * 1000
+      const session = await preset.engine.open()
+      events.push(...(await turn(session.send(words))).events)
+      await preset.memoryJobs.watcher?.settled()
+      await session.close()
+    }
+    expect(await filesOf(store)).toEqual(['new.md', 'page.md'])
+    const done = events.flatMap((event) =>
+      event.type === 'notice' && event.code === 'dream-done' ? [event.message] : [],
+    )
+    expect(done).toEqual([expect.stringMatching(/3 read, 0 changed, 1 retired, \d+ tokens$/u) as string])
+  })
+
+  it('[ME68] without change sets is not consolidated, and whoever asks for that hears it', async () => {
+    const { sets: _, ...plain } = mapStore()
+    const at = await openWorkspace(() => ['ok'], {
+      memoryStores: [plain],
+      settings: { ...quiet, dream: true },
+    })
+    await at.say('hello')
+    const said = at.events.flatMap((event) => (event.type === 'notice' ? [event.message] : []))
+    expect(said).toContain(
+      'consolidation needs a store of memories that makes change sets: with the stores given it is off',
+    )
   })
 })

@@ -16,7 +16,7 @@ const loaded = async (project: object, user: object = {}) =>
   })
 
 describe('the settings of memory', () => {
-  it('[ME55] let a project switch memory off and review on, and nothing else (A8)', async () => {
+  it('[ME55] let a project switch memory off and review on, and nothing else', async () => {
     expect((await loaded({ memory: false })).settings.memory).toBe(false)
     expect((await loaded({ memory: true }, { memory: false })).settings.memory).toBe(false)
     expect((await loaded({ memoryReview: true })).settings.memoryReview).toBe(true)

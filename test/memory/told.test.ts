@@ -84,7 +84,7 @@ describe('the reminder', () => {
     expect(lastRequest(one)).toContain('Instructions for the folder you have come to')
   })
 
-  it('[ME28] leaves out what somebody else committed for the team, until it is accepted (A1)', async () => {
+  it('[ME28] leaves out what somebody else committed for the team, until it is accepted', async () => {
     const one = await openWorkspace(() => ['ok'])
     await one.put(
       'work/.palimpsest/memory/deploy.md',
@@ -135,7 +135,7 @@ describe('the reminder', () => {
     expect(await waits()).toEqual(['new deploy.md', 'new other.md'])
   })
 
-  it('[ME29] knows in the repository what was remembered in a worktree that is gone (K4)', async () => {
+  it('[ME29] knows in the repository what was remembered in a worktree that is gone', async () => {
     const base = await folder()
     const repo = join(base, 'repo')
     await mkdir(repo)

@@ -138,7 +138,7 @@ describe('a hostile repository', () => {
     )
   })
 
-  it('[PM26] a prompt or folder that begins with dashes is text, and no flag (A30)', async () => {
+  it('[PM26] a prompt or folder that begins with dashes is text, and no flag', async () => {
     const { access, simulator } = await server(['fine', 'fine'])
     const at = await openWorkspace(access)
     expect((await at.pal(['-p', '--', '--permission-mode=bypass', '--allow', 'Bash'])).code).toBe(0)

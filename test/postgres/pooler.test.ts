@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, it } from 'vitest'
 import { postgresStore, type PostgresStore } from '../../src/postgres/index.ts'
 import { storeContract } from '../../src/testing/store-contract.ts'
 import { until } from '../until.ts'
-import { freePort, freshDatabase, skipReason, sql, startServer, type Server } from './server.ts'
+import { freePort } from '../free-port.ts'
+import { freshDatabase, skipReason, sql, startServer, type Server } from './server.ts'
 
 const found = spawnSync('sh', ['-c', 'PATH="$PATH:/usr/sbin" command -v pgbouncer'], {
   encoding: 'utf8',

@@ -4,12 +4,12 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, chown, cp, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { Client } from 'pg'
 import { connect } from '../../src/postgres/connection.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
+import { freePort } from '../free-port.ts'
 
 export interface Server {
   readonly port: number
@@ -139,14 +139,6 @@ async function isOpenToAll(path: string): Promise<boolean> {
     if (dirname(at) === at) return true
   }
 }
-
-export const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 
 async function ready(port: number, child?: ChildProcess): Promise<boolean> {
   for (let tries = 0; tries < 600; tries++) {

@@ -223,12 +223,17 @@ async function filled(
     p_cap: 1,
     p_usd: 1,
     p_before: 100,
+    p_begun: true,
+    p_only: session,
     p_unpark: true,
     p_label: 'x',
     p_standing: 'open',
     p_origin: '{}',
     p_via: 'x',
     p_expected: null,
+    p_stale: '1 hour',
+    p_done: true,
+    p_changes: JSON.stringify([{ file: 'a.md', kind: 'removed', origin: '{}', expected: 1 }]),
   }
 }
 

@@ -64,7 +64,7 @@ async function worldOf(files: Readonly<Record<string, string>>) {
   const keeper = keeperIn(await folder(), { fs: unsynced, clock: { now: () => Date.UTC(2026, 10, 15) } })
   for (const [file, text] of Object.entries(files))
     await applyWrite(keeper, [{ file, text }], from(), { via: 'session' })
-  const read = await readSnapshot(keeper)
+  const read = await readSnapshot(keeper, keeper)
   if (!read.ok) throw new Error(read.failure.message)
   return read.world
 }

@@ -2,7 +2,8 @@
 // wrapped. What a compaction keeps of what is needed later must not depend on it.
 import { describe, expect, it } from 'vitest'
 import { wantedAt } from '../../src/lab/compactions/details.ts'
-import { addScores, noScore, scoreOf } from '../../src/lab/compactions/judge.ts'
+import { noScore, scoreOf } from '../../src/lab/compactions/judge.ts'
+import { added } from '../../src/lab/stats/gains.ts'
 import { simulatedMoments } from '../../src/lab/compactions/moments.ts'
 import { foldOf, keptWithin } from '../../src/lab/compactions/ours.ts'
 import type { RecordedBlock, Recording } from '../../src/lab/recording.ts'
@@ -70,7 +71,7 @@ function retention(recording: Recording, shown: Recording): readonly number[] {
   for (const [index, moment] of simulatedMoments(recording, moments).entries()) {
     const kept = keptWithin(foldOf(shownMoments[index]!.before), 10_000)
     if ('why' in kept) throw new Error(kept.why)
-    sum = addScores(sum, scoreOf(kept.text, kept.tokens, wantedAt(moment)))
+    sum = added(sum, scoreOf(kept.text, kept.tokens, wantedAt(moment)))
   }
   // Fewer would say nothing of points in a hundred.
   expect(sum.details).toBeGreaterThan(leastDetails)

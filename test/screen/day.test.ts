@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
 import { openWorkspace, server, until } from '../cli/pal.ts'
-import { answer, isShown, leave, open, say, shows } from './seen.ts'
+import { answer, isShown, leave, open, say, sayNext, shows } from './seen.ts'
 import { keys } from './terminal.ts'
 
 describe('a day at the screen', () => {
@@ -12,7 +12,6 @@ describe('a day at the screen', () => {
       { length: 900 },
       (_, line) => `line ${line} of a long answer about the parser`,
     ).join('\n')
-    const slow = { kind: 'slow', delayMs: 4000 } as const
     const { access, simulator } = await server(
       [
         [text('I change it.'), call('Edit', { file_path: 'app.ts', old_string: 'one', new_string: 'two' })],
@@ -22,7 +21,7 @@ describe('a day at the screen', () => {
         'after the interrupt',
         'later, in another run',
       ],
-      { faults: [{ at: ({ number }) => number === 4, fault: slow }] },
+      { faults: [{ at: 4, fault: { kind: 'hang', afterEvents: 1 } }] },
     )
     const at = await openWorkspace({ ...access, PALIMPSEST_WINDOW: '60000', PALIMPSEST_MODEL_SUMMARY: 'off' })
     await writeFile(join(at.project, 'app.ts'), 'export const n = "one"\n')
@@ -44,7 +43,7 @@ describe('a day at the screen', () => {
     await shows(seen, 'Interrupted. What should I do instead?')
     await say(seen, 'go on')
     await shows(seen, 'after the interrupt')
-    await say(seen, '/compact')
+    await sayNext(seen, '/compact')
     await shows(seen, /tokens became/)
     const place = /undo\s+(\d+)\s+restores/.exec(seen.all())?.[1]
     expect(place).toBeDefined()
@@ -120,7 +119,7 @@ describe('a day at the screen', () => {
     expect(/ · plan/.test(seen.lines().join('\n'))).toBe(false)
     await say(seen, 'more')
     await shows(seen, 'long words')
-    await say(seen, '/compact')
+    await sayNext(seen, '/compact')
     await shows(seen, /tokens became/)
     await say(seen, 'go on')
     await shows(seen, 'after')

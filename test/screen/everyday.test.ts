@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import { openWorkspace, server, until } from '../cli/pal.ts'
-import { isShown, leave, open, say, sees, shows } from './seen.ts'
+import { isShown, leave, open, say, sayNext, sees, shows } from './seen.ts'
 import { keys, runInTerminal, type SeenTerminal } from './terminal.ts'
 
 /** Every transcript below a folder. */
@@ -98,9 +98,9 @@ describe('after a compaction', () => {
     await shows(seen, 'a long answer about the parser')
     await say(seen, 'the second question')
     await shows(seen, 'the second answer')
-    await say(seen, '/compact')
+    await sayNext(seen, '/compact')
     await shows(seen, /\/undo \d+ restores it/)
-    await say(seen, '/rewind')
+    await sayNext(seen, '/rewind')
     const offered = () => isShown(seen, 'which message?') && isShown(seen, 'the first question  ')
     expect(await sees(seen, offered)).toBe(true)
     seen.type(keys.down)
@@ -127,10 +127,10 @@ describe('a rewind', () => {
       ['//question two', 'answer two'],
       ['question three', 'answer three'],
     ] as const) {
-      await say(seen, said)
+      await sayNext(seen, said)
       await shows(seen, answered)
     }
-    await say(seen, '/rewind')
+    await sayNext(seen, '/rewind')
     await shows(seen, 'which message?')
     seen.type(keys.down)
     await until(() => isShown(seen, '→ /question two'), 'the second message')
@@ -259,7 +259,7 @@ describe('advice in a conversation', () => {
     await shows(seen, 'a long answer about the parser')
     await say(seen, 'the second question')
     await shows(seen, 'short')
-    await say(seen, '/compact')
+    await sayNext(seen, '/compact')
     await shows(seen, /\/undo \d+ restores it/)
     const compacted = size()
     await say(seen, `/undo ${/\/undo (\d+) restores it/.exec(seen.all())?.[1]}`)

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
-import { openWorkspace, server, until } from '../cli/pal.ts'
+import { holding, openWorkspace, server, until } from '../cli/pal.ts'
 import { leave, open, say, shows } from './seen.ts'
 import { keys } from './terminal.ts'
 
@@ -26,9 +26,10 @@ describe('a turn on the screen', () => {
   })
 
   it('[TE2] keeps what is typed while a turn runs, stops it at escape, and goes on', async () => {
-    const slow = { kind: 'slow', delayMs: 250 } as const
-    const { access, simulator } = await server([[call('Glob', { pattern: 'one' })], 'slow answer', 'third'], {
-      faults: [{ at: ({ number }) => number <= 2, fault: slow }],
+    const { answerer, letGo } = holding([[call('Glob', { pattern: 'one' })], 'half an answer', 'third'], 1)
+    const { access, simulator } = await server([], {
+      answerer,
+      faults: [{ at: 2, fault: { kind: 'hang', afterEvents: 3 } }],
     })
     const at = await openWorkspace(access)
     const seen = open(at)
@@ -37,6 +38,7 @@ describe('a turn on the screen', () => {
     await until(() => simulator.log.requests.length >= 1, 'a request')
     await say(seen, 'and this too')
     await shows(seen, 'Queued')
+    letGo()
     await until(() => simulator.log.requests.length >= 2, 'the second request')
     seen.type(keys.escape)
     await shows(seen, 'Interrupted')

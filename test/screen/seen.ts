@@ -28,6 +28,12 @@ export async function say(seen: SeenTerminal, words: string): Promise<void> {
   seen.type(keys.enter)
 }
 
+/** Says it once the turn before has ended: an answer is shown before that, and what is said then waits in the queue. */
+export async function sayNext(seen: SeenTerminal, words: string): Promise<void> {
+  await until(() => !/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/u.test(seen.lines().join('\n')), 'the turn to end')
+  await say(seen, words)
+}
+
 export async function leave(seen: SeenTerminal): Promise<void> {
   seen.type(keys.ctrlD)
   expect(await seen.ended).toBe(0)

@@ -60,7 +60,9 @@ const flat = (attributes: readonly { key: string; value: Value }[]): Flat =>
 const ms = (nanos: string): number => Number(BigInt(nanos) / 1000n) / 1000
 
 /* oxlint-disable typescript/no-explicit-any */
-export async function collector(answer: { status?: number; hang?: boolean } = {}): Promise<Collector> {
+export async function collector(
+  answer: { status?: number; hang?: boolean; afterMs?: number } = {},
+): Promise<Collector> {
   const spans = new Map<string, GotSpan>()
   const points = new Map<string, GotPoint>()
   const raw: string[] = []
@@ -143,7 +145,9 @@ export async function collector(answer: { status?: number; hang?: boolean } = {}
           take(request.url ?? '', JSON.parse(text))
           raw.push(text)
         }
-        response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' }).end('{}')
+        const reply = (): void =>
+          void response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' }).end('{}')
+        setTimeout(reply, answer.afterMs ?? 0)
       } catch (error) {
         response.writeHead(400).end(String(error))
       }
@@ -167,6 +171,9 @@ export async function collector(answer: { status?: number; hang?: boolean } = {}
     stop,
   }
 }
+
+/** For commands against a collector that answers: how busy the machine is must not decide what arrives. */
+export const patient = { OTEL_EXPORTER_OTLP_TIMEOUT: '120000' }
 
 export const sumOf = (points: readonly GotPoint[], name: string, where: Flat = {}): number =>
   points

@@ -11,8 +11,9 @@ import { seq, sessionId } from '../../src/transcript/ids.ts'
 import type { Store } from '../../src/transcript/store.ts'
 import { openWorkspace, server, until } from '../cli/pal.ts'
 import { later, modelId, simulated, turn } from '../e2e/simulated.ts'
+import { defaults } from '../../src/settings/defaults.ts'
 import { call, text } from '../../src/simulator/index.ts'
-import { collector } from './collector.ts'
+import { collector, patient } from './collector.ts'
 import { entriesOf, Told } from './told.ts'
 
 const resource = { service: 'test', version: '1' }
@@ -63,7 +64,7 @@ describe('telemetry that is off', () => {
     const off = await run({})
     expect(off).toContain('pal.js')
     expect(off.split('\n').filter((line) => /ROOM|opentelemetry/.test(line))).toEqual([])
-    const on = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: got.url })
+    const on = await run({ ...patient, OTEL_EXPORTER_OTLP_ENDPOINT: got.url })
     expect(on).toContain('ROOM')
     expect(on).not.toContain('opentelemetry')
     expect(got.spans().length).toBeGreaterThan(1)
@@ -79,9 +80,8 @@ describe('telemetry that is off', () => {
     ]
     for (const environment of offs) expect((await at.pal(['-p', 'hello'], { environment })).code).toBe(0)
     expect(got.requests()).toBe(0)
-    expect(
-      (await at.pal(['-p', 'hello'], { environment: { OTEL_EXPORTER_OTLP_ENDPOINT: got.url } })).code,
-    ).toBe(0)
+    const environment = { ...patient, OTEL_EXPORTER_OTLP_ENDPOINT: got.url }
+    expect((await at.pal(['-p', 'hello'], { environment })).code).toBe(0)
     expect(got.spans().length).toBeGreaterThan(1)
   })
 })
@@ -102,7 +102,7 @@ describe('who may switch it on', () => {
     expect(project.err).toContain('telemetry may not be set by a project')
     expect(got.requests()).toBe(0)
     await writeFile(join(at.state, 'settings.json'), JSON.stringify(settings))
-    expect((await at.pal(['-p', 'words-of-mine'])).code).toBe(0)
+    expect((await at.pal(['-p', 'words-of-mine'], { environment: patient })).code).toBe(0)
     expect(got.raw.join('')).toContain('words-of-mine')
     expect(got.raw.join('')).toContain('second-answer')
   })
@@ -146,6 +146,7 @@ describe('a collector in trouble', () => {
   it('[TM9] that refuses is said with its answer; what waits is bounded', async () => {
     const refusing = await collector({ status: 503 })
     const { said, sender } = await turnsWith(refusing.url, 1000)
+    await until(() => said.length > 0, 'the refusal to be heard')
     await sender.close()
     expect(said[0]).toContain('503')
     const most = 8192
@@ -178,6 +179,19 @@ describe('a collector in trouble', () => {
     expect(ended.code).toBe(0)
     expect(ended.out).toBe('fine\n')
     expect(ended.err.match(/telemetry is not sent/g)).toHaveLength(1)
+  })
+
+  it('[TM9] OTEL_EXPORTER_OTLP_TIMEOUT says how long one that is slow is waited for, at the end too', async () => {
+    const slow = await collector({ afterMs: defaults.telemetry.closeMs + 1000 })
+    const { access } = await server([[text('fine')]])
+    const at = await openWorkspace({
+      ...access,
+      ...patient,
+      PALIMPSEST_MODEL: modelId,
+      OTEL_EXPORTER_OTLP_ENDPOINT: slow.url,
+    })
+    expect(await at.pal(['-p', 'hello'])).toMatchObject({ code: 0, out: 'fine\n', err: '' })
+    expect(slow.points().length).toBeGreaterThan(0)
   })
 })
 

@@ -7,7 +7,7 @@ import { call, createManualClock, createSimulator } from '../../src/simulator/in
 import { agent, cast, replies, type Part } from '../agents/simulated-agents.ts'
 import { openWorkspace, type Workspace } from '../cli/pal.ts'
 import { later } from '../e2e/simulated.ts'
-import { collector, sumOf, type Collector, type GotSpan } from './collector.ts'
+import { collector, patient, sumOf, type Collector, type GotSpan } from './collector.ts'
 
 const parts: readonly Part[] = [
   { when: 'look around', answers: [[call('Glob', { pattern: '*' })], 'AGENT-REPORT'] },
@@ -96,6 +96,7 @@ describe('a whole session', () => {
   it('[TM1][TM2][TM10] arrives live and afterwards, adds up to pal cost, and an export gives the same spans', async () => {
     const live = await collector()
     const place = await scene({
+      ...patient,
       OTEL_EXPORTER_OTLP_ENDPOINT: live.url,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b',
     })

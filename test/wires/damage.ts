@@ -15,7 +15,7 @@ export function damageList(
     const at = pick(list.length)
     const element = list[at]
     if (element === undefined) break
-    switch (pick(6)) {
+    switch (pick(7)) {
       case 0:
         list.splice(0, at)
         break
@@ -36,9 +36,21 @@ export function damageList(
       case 4:
         list.splice(at)
         break
+      case 5:
+        list.splice(0, list.length, ...withLongIds(list))
+        break
       default:
         list.push(...list.splice(at, 1))
     }
   }
   return { ...body, [key]: list }
 }
+
+/** Another server gave ids of its own length. */
+const withLongIds = (list: readonly Fields[]): readonly Fields[] =>
+  JSON.parse(
+    JSON.stringify(list).replaceAll(
+      /"(id|call_id|tool_call_id)":"(call[^"]*)"/g,
+      (_, key: string, id: string) => `"${key}":"${id}${'0123456789'.repeat(6)}"`,
+    ),
+  ) as readonly Fields[]

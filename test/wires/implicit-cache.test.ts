@@ -31,7 +31,7 @@ const unpromised: CacheRules = {
 const withRules = (rules: CacheRules): Wire<object> => ({
   ...(anthropicWire as Wire<object>),
   name: 'openai-chat',
-  capabilities: { ...anthropicWire.capabilities, breakpoints: false, contextManagement: false },
+  capabilities: { ...anthropicWire.capabilities, breakpoints: false },
   cacheRules: () => rules,
 })
 

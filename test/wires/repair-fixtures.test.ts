@@ -4,6 +4,7 @@ import { repairGemini } from '../../src/wires/gemini/repair.ts'
 import { dummySignature } from '../../src/wires/gemini/words.ts'
 import { repairChat } from '../../src/wires/openai-chat/repair.ts'
 import { repairResponses } from '../../src/wires/openai-responses/repair.ts'
+import { plainDigest } from '../../src/wires/plain-digest.ts'
 import { missingResult } from '../../src/wires/anthropic/block-rules.ts'
 import type { Quirks } from '../../src/wires/wire.ts'
 
@@ -26,6 +27,10 @@ const chatCall = (id: string, name = 'Read', args: unknown = '{}') => ({
 const asks = (...calls: readonly object[]) => ({ role: 'assistant', content: null, tool_calls: calls })
 const tool = (id: string, content: unknown = 'ok') => ({ role: 'tool', tool_call_id: id, content })
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
+
+const longId = `chatcmpl-tool-${'0123456789abcdef'.repeat(4)}`
+/** Its beginning and eight characters of its hash. */
+const shortId = (chars: number): string => `${longId.slice(0, chars - 9)}_${plainDigest(longId).slice(0, 8)}`
 
 const chat: readonly Fixture[] = [
   {
@@ -125,6 +130,12 @@ const chat: readonly Fixture[] = [
     rules: ['call-name', 'call-arguments'],
   },
   {
+    title: '[WC6] an id that is too long is shortened alike in call and result',
+    list: [user('go'), asks(chatCall(longId)), tool(longId)],
+    becomes: [user('go'), asks(chatCall(shortId(40))), tool(shortId(40))],
+    rules: ['call-id', 'call-id'],
+  },
+  {
     title: '[WC3] nothing at all becomes an empty message',
     list: [],
     becomes: [user('(no content)')],
@@ -148,6 +159,12 @@ const output = (id: string, text = 'ok') => ({ type: 'function_call_output', cal
 const thought = (id: string) => ({ type: 'reasoning', id, summary: [], encrypted_content: 'sealed' })
 
 const responses: readonly Fixture[] = [
+  {
+    title: '[WR5] a call_id that is too long is shortened alike in call and output',
+    list: [said('user', 'go'), call(longId), output(longId)],
+    becomes: [said('user', 'go'), call(shortId(64)), output(shortId(64))],
+    rules: ['call-id', 'call-id'],
+  },
   {
     title: '[WR1] a call without a result gets one behind all that belongs to it',
     list: [

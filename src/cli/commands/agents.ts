@@ -32,12 +32,7 @@ export async function agents(io: Io, id: string | undefined, flags: ProjectFlags
 }
 
 /** The agents of a session, and the types that can be started. */
-export async function showAgents(
-  place: Workplace,
-  store: Store,
-  session: SessionId,
-  json: boolean,
-): Promise<Exit> {
+async function showAgents(place: Workplace, store: Store, session: SessionId, json: boolean): Promise<Exit> {
   const rows = await rowsOf(place, store, session)
   if (rows === null) return exits.failed
   return showTypes(
@@ -58,7 +53,7 @@ async function showTypes(place: Workplace, json: boolean, known: object, text: s
   return exits.done
 }
 
-export async function rowsOf(
+async function rowsOf(
   place: Workplace,
   store: Store,
   session: SessionId,
@@ -116,7 +111,7 @@ export function agentTable(
   )
 }
 
-export function stateOf(row: AgentRow, phrase: string | undefined): string {
+function stateOf(row: AgentRow, phrase: string | undefined): string {
   const branch = row.worktree === undefined ? '' : `, branch ${row.worktree.branch}`
   if (row.state === 'running') return `${phrase ?? 'running'}${branch}`
   return `${row.state}${row.collected ? '' : ', not delivered yet'}${branch}`

@@ -105,7 +105,7 @@ async function preview(
 // ---- a text of one's own ----
 
 /** What of the texts can be changed: without the frame that goes around it in any case. */
-export function bodyOf({ texts }: Compacted): string {
+function bodyOf({ texts }: Compacted): string {
   return texts
     .map((text) => {
       const { account, rest } = partsOf(text)

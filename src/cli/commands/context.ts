@@ -10,15 +10,15 @@ import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import { modelOf, tableOf } from '../../preset.ts'
 import { thinkingOf } from '../../preset/choices.ts'
-import { wireIn } from '../../preset/reaching.ts'
+import { wireIn, modelIn } from '../../preset/reaching.ts'
 import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson } from '../terminal/safe-text.ts'
+import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { bar, percent, prose, table, whole } from '../terminal/tables.ts'
 import type { ProjectFlags, Workplace } from '../workplace/workplace.ts'
 import { cacheText, cacheView, type CacheView } from './context-cache.ts'
-import { countByProvider, countText } from './context-count.ts'
+import type { Spoken } from '../../wires/wire.ts'
 
 const barWidth = 24
 
@@ -107,7 +107,7 @@ function asPicture(
   const cells = Math.min(windowBlocks, Math.floor(room / 2))
   const blocks = Math.round(filled * cells)
   const picture = '█'.repeat(blocks) + '░'.repeat(cells - blocks)
-  return `session ${session}, ${model}
+  return `session ${session}, ${safeLine(model)}
 ${picture} ${whole(tokens)} of ${whole(window)} tokens (${percent(filled)})
 
 ${list}
@@ -117,3 +117,25 @@ ${cacheText(cache, Date.now())}
 `
 }
 const windowBlocks = 60
+
+// `pal context --count`: the request as its provider counts it, asked over the network.
+
+type ProviderCount = { readonly tokens: number } | { readonly why: string }
+
+/** Tokens of a request as its provider counts them, or why it could not be asked. */
+async function countByProvider(
+  { access, settings }: Pick<Workplace, 'access' | 'settings'>,
+  { wire, provider, model }: Spoken,
+  body: string,
+): Promise<ProviderCount> {
+  if (access === null) return { why: 'no key was found; pal doctor says where one is looked for' }
+  const asked = { wire: wire.name, provider, model, body, betas: [], source: 'count' }
+  const counted = await modelIn({ model: access, settings })?.count?.(asked, new AbortController().signal)
+  if (counted === undefined || counted === null) return { why: `the API of ${model} has no way to ask` }
+  return counted.ok ? { tokens: counted.tokens } : { why: counted.failure.message }
+}
+
+const countText = (count: ProviderCount): string =>
+  'tokens' in count
+    ? `The provider counts ${whole(count.tokens)} tokens for this request.`
+    : `The provider was not asked for its count: ${safeLine(count.why)}.`

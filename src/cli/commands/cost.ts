@@ -2,6 +2,7 @@
 import { lookUp, price, type ModelTable } from '../../model/models.ts'
 import { tableOf } from '../../preset.ts'
 import { describeCause, type BreakCause } from '../../request/break-report.ts'
+import { providersWord } from '../../request/diagnosis.ts'
 import { textIn } from '../../transcript/content.ts'
 import {
   isEditing,
@@ -32,6 +33,8 @@ interface TurnCost {
   dollars: number
   /** Answers of models without a known price. */
   unpriced: number
+  /** Answers whose server did not say what it took: counted by us. */
+  estimated: number
   /** Answers of the offline model or a simulator: nothing was paid for them, the dollars are what they would cost. */
   simulated: number
   /** What made the cache miss or the prompt change. */
@@ -84,6 +87,7 @@ const nothing = {
   output: 0,
   dollars: 0,
   unpriced: 0,
+  estimated: 0,
   simulated: 0,
 }
 
@@ -94,7 +98,7 @@ function note(turn: TurnCost, { fact }: Entry, models: ModelTable): void {
   }
   if (fact.type === 'cache-break')
     turn.why.push(
-      `${whole(fact.tokens)} cached tokens sent again: ${fact.causes.map((one) => describeCause(one as BreakCause)).join('; ')}`,
+      `${whole(fact.tokens)} cached tokens sent again: ${fact.causes.map((one) => describeCause(one as BreakCause)).join('; ')}${providersWord(fact.causes, fact.provider, fact.providerTokens)}`,
     )
   if (isEditing(fact)) turn.why.push(`${fact.layer} freed ${whole(fact.tokensFreed)} tokens: ${fact.why}`)
   if (fact.type === 'model-set') turn.why.push(`the model was set to ${fact.model}`)
@@ -116,6 +120,7 @@ function spend(turn: TurnCost, usage: Usage, model: string, models: ModelTable):
   turn.output += usage.output
   turn.dollars += paid ?? 0
   turn.unpriced += paid === null ? 1 : 0
+  turn.estimated += usage.estimated === true ? 1 : 0
 }
 
 function wordsOf({ fact }: Entry): string {
@@ -135,6 +140,7 @@ const totalOf = (turns: readonly TurnCost[]) =>
       output: sum.output + turn.output,
       dollars: sum.dollars + turn.dollars,
       unpriced: sum.unpriced + turn.unpriced,
+      estimated: sum.estimated + turn.estimated,
       simulated: sum.simulated + turn.simulated,
     }),
     nothing,
@@ -169,8 +175,11 @@ function asTable(session: string, turns: readonly TurnCost[], room: number): str
   return `session ${session}
 ${table(columns, rows, room)}
 ${percent(prompt === 0 ? 0 : total.read / prompt)} of the prompt tokens were read from the cache.
-${total.simulated === 0 ? '' : nothingPaid(total.simulated, total.requests)}${why.length === 0 ? '' : `\n${table([right('turn'), { title: 'why', wraps: true }], why, room)}`}`
+${total.estimated === 0 ? '' : countedByUs(total.estimated, total.requests)}${total.simulated === 0 ? '' : nothingPaid(total.simulated, total.requests)}${why.length === 0 ? '' : `\n${table([right('turn'), { title: 'why', wraps: true }], why, room)}`}`
 }
+
+const countedByUs = (estimated: number, requests: number): string =>
+  `The server did not say what ${whole(estimated)} of ${whole(requests)} answers took: they are counted by size, as plain input.\n`
 
 const nothingPaid = (simulated: number, requests: number): string =>
   `${simulated === requests ? 'Every answer is' : `${whole(simulated)} of ${whole(requests)} answers are`} simulated: nothing was paid, the cost is what the model would have charged.\n`

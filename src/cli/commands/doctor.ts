@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { attempt, machineFileSystem, makeFolders } from '../../disk/fs.ts'
-import { lockOwner } from '../../disk/lock.ts'
 import { findProgram } from '../../disk/programs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { lookUp } from '../../model/models.ts'
@@ -10,8 +9,6 @@ import { modelOf, projectStore, sessionsFolder, tableOf } from '../../preset.ts'
 import { namedIn, unknownOf } from '../../preset/model-choice.ts'
 import { sandboxOf, withoutSandbox } from '../../preset/permission.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { layoutOf } from '../../stores/files/layout.ts'
-import { lockOptionsOf, thisMachine } from '../../stores/files/machine.ts'
 import { findRipgrep } from '../../tools/search/ripgrep.ts'
 import { complain, exits, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
@@ -20,9 +17,13 @@ import { prose } from '../terminal/tables.ts'
 import { openWorkplace, uniqueText, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 import { modelIn, wireIn } from '../../preset/reaching.ts'
 import { providersOf, unreachable } from '../../wires/providers.ts'
-import { askOnce } from './ask-once.ts'
 import { bad, good, note, type Check } from './doctor-check.ts'
 import { hardLinks, machineChecks } from './doctor-machine.ts'
+import type { Model } from '../../model/model.ts'
+import { promptTokens } from '../../model/usage.ts'
+import { Fold } from '../../projection/fold.ts'
+import { seq, uuid } from '../../transcript/ids.ts'
+import type { Spoken } from '../../wires/wire.ts'
 
 export interface AskingFlags extends ProjectFlags {
   /** Ask the model one tiny question. */
@@ -60,7 +61,7 @@ const marks = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const
 const asLines = ({ what, state, found, fix }: Check): string =>
   `${marks[state]}  ${what}: ${safeLine(found)}\n${fix === null ? '' : `      → ${safeLine(fix)}\n`}`
 
-export function nodeVersion(version: string): Check {
+function nodeVersion(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const [leastMajor, leastMinor] = defaults.cli.leastNode
   const isEnough = major > leastMajor || (major === leastMajor && minor >= leastMinor)
@@ -228,14 +229,12 @@ async function sessionHealth(place: Workplace): Promise<readonly Check[]> {
     }
     if (++looked > defaults.cli.probedSessions) break
     const { session } = info
-    const { lock } = layoutOf(sessionsFolder(place.home, place.project), session)
-    const held = await lockOwner(lock, lockOptionsOf(thisMachine))
-    const owner = held.ok ? held.owner : null
-    if (owner !== null)
+    const owner = (await store.owners([session])).get(session)
+    if (owner !== undefined)
       checks.push(
         note(
           `session ${session}`,
-          `is open in process ${owner.pid} on ${owner.host} since ${new Date(owner.since).toISOString()}`,
+          `is open in ${owner.who} since ${new Date(owner.since).toISOString()}`,
           owner.freeAt === undefined
             ? 'close it there, or branch off with --fork-session'
             : `close it there, or branch off with --fork-session; that process cannot be seen from here, and if it is dead the session is free at ${new Date(owner.freeAt).toISOString()}`,
@@ -246,7 +245,7 @@ async function sessionHealth(place: Workplace): Promise<readonly Check[]> {
         checks.push(
           bad(
             `session ${session}`,
-            `${item.damage.file}:${item.damage.line}: ${item.damage.what}`,
+            `${item.damage.where}: ${item.damage.what}`,
             'continue it: what is readable stays, and the loss is recorded',
           ),
         )
@@ -257,4 +256,40 @@ async function sessionHealth(place: Workplace): Promise<readonly Check[]> {
   return checks.length === 0
     ? [good('newest sessions', `${Math.min(looked, defaults.cli.probedSessions)} read, nothing wrong`)]
     : checks
+}
+
+// One tiny request to a model, to see whether it answers: for `pal doctor --ask`.
+
+type AskedOnce =
+  | { readonly ok: true; readonly ms: number; readonly tokens: number }
+  | { readonly ok: false; readonly why: string }
+
+async function askOnce(model: Model, { wire, model: name, provider, quirks }: Spoken): Promise<AskedOnce> {
+  const fold = new Fold()
+  fold.push({
+    v: 1,
+    seq: seq(0),
+    uuid: uuid('probe'),
+    parent: null,
+    at: 0,
+    fact: { type: 'user-message', content: [{ type: 'text', text: 'Answer: ok' }], origin: 'program' },
+  })
+  const outcome = wire.createComposer({ quirks }).compose(fold.view(), {
+    model: name,
+    maxTokens: defaults.cli.probeTokens,
+    bindsPrefix: false,
+    lifetime: null,
+  })
+  if (!outcome.ok) return { ok: false, why: outcome.why }
+  const { body, betas } = outcome.composed
+  const request = { wire: wire.name, provider, model: name, body, betas, source: 'doctor' }
+  const began = Date.now()
+  for await (const event of model.stream(request, AbortSignal.timeout(defaults.cli.probeAnswerMs))) {
+    if (event.type === 'failed') return { ok: false, why: event.failure.message }
+    if (event.type === 'end') {
+      const { usage } = event.message
+      return { ok: true, ms: Date.now() - began, tokens: promptTokens(usage) + usage.output }
+    }
+  }
+  return { ok: false, why: 'the stream ended without an answer' }
 }

@@ -1,7 +1,7 @@
 // `pal consolidate`: memories put in order across sessions, now; shown first, or taken back whole.
 import { join } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
-import { lockName } from '../../forks/memory/consolidation/lock.ts'
+import { lockName } from '../../memory/sets/consolidation-lock.ts'
 import { consolidate, type Consolidated } from '../../forks/memory/index.ts'
 import { textOf } from '../../memory/keeping/revert.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
@@ -85,7 +85,7 @@ async function patchOf(
 
 const undo = (io: Io, flags: MemoryFlags): Promise<Exit> =>
   withMemories(io, flags, async (room) => {
-    const undone = await undoSet(room.keepers[0]!, 'dream', uniqueText())
+    const undone = await undoSet(room.keepers[0]!, uniqueText())
     if (!undone.ok) return refuse(exits.failed, undone.failure.message)
     const files = undone.set.changes.map(({ file }) => file)
     return show(room, { undone: undone.set.undoes, files }, () =>

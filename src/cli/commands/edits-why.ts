@@ -1,5 +1,10 @@
-// `pal edits N --why`: which lines a compaction kept and which it left, each with its score and what speaks for it.
-import { explainBoundary, type Explained, type ExplainedLine } from '../../compaction/explained.ts'
+// `pal edits N --why`: which lines and pieces a compaction kept and which it left, each with its score and what speaks for it.
+import {
+  explainBoundary,
+  type Explained,
+  type ExplainedLine,
+  type ExplainedPiece,
+} from '../../compaction/explained.ts'
 import { Fold } from '../../projection/fold.ts'
 import { isEditing, isKnown, type StoredEntry, type SummaryEdit } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
@@ -63,13 +68,22 @@ function summaryIn(entry: StoredEntry): SummaryEdit | null {
   return entry.fact.edits.findLast((edit) => edit.kind === 'summary') ?? null
 }
 
-function asText({ kept, left, weights }: Explained, room: number): string {
-  const head =
+function asText({ kept, left, pieces, weights }: Explained, room: number): string {
+  const groups = [
     kept.length === 0
       ? 'No single lines were kept by their score at this compaction: it was made without them, or nothing was worth a line.\n'
-      : `Kept (${kept.length} lines)\n${listOf(kept, room)}`
-  const rest = left.length === 0 ? '' : `\nLeft, what would have come next\n${listOf(left, room)}`
-  return `${head}${rest}\nNeeded: how likely a later call uses the name before it is seen again. Helps: how likely the line then says what the use is about.\nWorth: both, for a thousand tokens. Weights: ${weights}.\n`
+      : `Lines kept (${kept.length})\n${listOf(kept, room)}`,
+    left.length === 0 ? '' : `Lines left, what would have come next\n${listOf(left, room)}`,
+    pieces.kept.length === 0
+      ? 'No pieces of older messages were kept by their score at this compaction.\n'
+      : `Pieces kept (${pieces.kept.length})\n${piecesOf(pieces.kept, room)}`,
+    pieces.left.length === 0 ? '' : `Pieces left, what would have come next\n${piecesOf(pieces.left, room)}`,
+  ]
+  return `${groups.filter((group) => group !== '').join('\n')}
+Needed: how likely a later call uses the name before it is seen again. Helps: how likely the line then says what the use is about.
+Quoted: how likely an edit replaces text of the piece before it is shown again. Names: how many names in it later calls are likely to use.
+Worth: what it adds for a thousand tokens. Weights: ${weights}.
+`
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(0)}%`
@@ -93,9 +107,37 @@ function listOf(lines: readonly ExplainedLine[], room: number): string {
       safeLine(name),
       safeLine(line),
       safeLine(`${subject} [${at}]`),
-      because
-        .map(({ feature, weighs }) => `${feature} ${weighs < 0 ? '−' : '+'}${Math.abs(weighs).toFixed(1)}`)
-        .join(', '),
+      reasonsOf(because),
+    ]),
+    room,
+  )
+}
+
+const reasonsOf = (because: ExplainedLine['because']): string =>
+  because
+    .map(({ feature, weighs }) => `${feature} ${weighs < 0 ? '−' : '+'}${Math.abs(weighs).toFixed(1)}`)
+    .join(', ')
+
+function piecesOf(pieces: readonly ExplainedPiece[], room: number): string {
+  const right = (title: string) => ({ title, right: true })
+  return table(
+    [
+      right('worth'),
+      right('quoted'),
+      right('names'),
+      right('tokens'),
+      { title: 'begins', wraps: true },
+      { title: 'in', wraps: true },
+      { title: 'because', drop: 1, wraps: true },
+    ],
+    pieces.map(({ worth, quoted, names, tokens, begins, subject, at, lines: [first, last], because }) => [
+      worth.toFixed(1),
+      percent(quoted),
+      names.toFixed(1),
+      String(tokens),
+      safeLine(begins),
+      safeLine(`${subject} [${at}], lines ${first}–${last}`),
+      reasonsOf(because),
     ]),
     room,
   )

@@ -4,6 +4,8 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { interrupted } from '../terminal/io.ts'
+import { errorText } from '../../disk/failure.ts'
 import { machineFileSystem } from '../../disk/fs.ts'
 import {
   isLoopback,
@@ -114,18 +116,9 @@ async function start(
     })
     return { running, token }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorText(error)
     return refuse(exits.failed, `the gateway cannot listen (${why}); choose another --port`)
   }
-}
-
-function interrupted(io: Io): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = io.onInterrupt(() => {
-      stop()
-      resolve()
-    })
-  })
 }
 
 /** Runs a client with its own terminal. Ctrl-C goes to it; the gateway lives as long as it does. */

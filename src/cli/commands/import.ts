@@ -27,7 +27,7 @@ export async function importSession(io: Io, path: string, flags: ProjectFlags): 
   const { recording, report } = read
   const { entries, repairs } = toEntries(
     { ...recording, system: null },
-    { ids: systemIds(systemClock), clock: systemClock },
+    { ids: systemIds(systemClock), clock: systemClock, keepsSummaries: true },
   )
   const said = entries.flatMap((entry) => (isKnown(entry) ? adoptable(entry.fact) : []))
   const { extensions } = await loadExtensions(place, { servers: false })
@@ -77,6 +77,8 @@ function adoptable(fact: Fact): readonly Fact[] {
       const { usage: _, ...answer } = fact
       return [answer]
     }
+    case 'compaction-recorded':
+      return [{ ...fact, text: redact(fact.text).text }]
     case 'tool-result':
       return [{ ...fact, content: fact.content.map(withoutSecrets) }]
     default:

@@ -1,5 +1,6 @@
 // `pal permissions`: the mode and the rules in force, and who gave each. `pal permissions why CALL`: which judge would
 // decide about a call, by which rule, and what those before it said. Nothing is run, asked or written.
+import { errorText } from '../../disk/failure.ts'
 import { hookPreview } from '../../engine/hook-commands.ts'
 import { createPreset, type Preset } from '../../preset.ts'
 import type { RuleSource } from '../../settings/rule-list.ts'
@@ -49,7 +50,7 @@ export async function permissions(io: Io, args: readonly string[], flags: Permis
   }
 }
 
-export const sources: Readonly<Record<RuleSource, string>> = {
+const sources: Readonly<Record<RuleSource, string>> = {
   managed: 'machine settings',
   user: 'your settings',
   project: 'project settings',
@@ -176,6 +177,6 @@ function fromJson(name: string, text: string): ParsedCall {
       ? { ok: true, call: { name, input: input as Record<string, unknown> } }
       : { ok: false, why }
   } catch (error) {
-    return { ok: false, why: `${why}: ${error instanceof Error ? error.message : String(error)}` }
+    return { ok: false, why: `${why}: ${errorText(error)}` }
   }
 }

@@ -9,7 +9,7 @@ import { otlpOf, postOtlp, type OtlpBody } from '../../telemetry/index.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
-import { endpointOf, headersOf, isMemoryOf, resourceOf } from '../telemetry/setup.ts'
+import { endpointOf, headersOf, isMemoryOf, resourceOf, timeoutOf } from '../telemetry/setup.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { whole } from '../terminal/tables.ts'
 import type { Workplace } from '../workplace/workplace.ts'
@@ -77,7 +77,8 @@ async function targetOf({ io, settings }: Workplace, to: string | true): Promise
   if (endpoint !== null) {
     const posting = { endpoint, headers: headersOf(io.environment) }
     const send: Send = async ({ signal, body }) => {
-      const posted = await postOtlp(posting, signal, body, AbortSignal.timeout(defaults.telemetry.requestMs))
+      const within = AbortSignal.timeout(timeoutOf(io.environment) ?? defaults.telemetry.requestMs)
+      const posted = await postOtlp(posting, signal, body, within)
       return posted.ok ? null : posted.why
     }
     return { ok: true, name: endpoint, send, close: async () => undefined }

@@ -119,7 +119,7 @@ async function isCut(store: Store, session: SessionId): Promise<boolean> {
 }
 
 /** Families beyond the limits, oldest first. The newest one stays, whatever it takes. */
-export function beyond(
+function beyond(
   members: readonly Member[],
   { days, megabytes }: Limits,
   now: number,

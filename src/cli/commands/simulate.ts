@@ -1,4 +1,5 @@
 // `pal simulate`: the simulator as a server of its own, for trying things without a key. Runs until it is interrupted.
+import { errorText } from '../../disk/failure.ts'
 import { machineFileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import {
@@ -36,11 +37,7 @@ export async function simulate(io: Io, flags: SimulateFlags): Promise<Exit> {
   })
   const started = await simulator.start().then(
     ({ url }) => url,
-    (error: unknown) =>
-      refuse(
-        exits.failed,
-        `it cannot listen (${error instanceof Error ? error.message : String(error)}); choose another --port`,
-      ),
+    (error: unknown) => refuse(exits.failed, `it cannot listen (${errorText(error)}); choose another --port`),
   )
   if (typeof started !== 'string') return complain(io, started)
   io.out(`${started}\n`)

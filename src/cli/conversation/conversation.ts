@@ -1,6 +1,7 @@
 // A conversation without its looks: one session, at most one turn, and input that waits for it. The line mode and the screen
 // show the same conversation; neither knows the other. Law: what was typed while a turn ran is durable before it is
 // acknowledged, and reaches the model once.
+import { errorText } from '../../disk/failure.ts'
 import type { Emit, LiveEvent } from '../../engine/live.ts'
 import { EngineError, type Input, type Session } from '../../engine/session.ts'
 import type { Preset } from '../../preset.ts'
@@ -82,9 +83,7 @@ export class Conversation {
       await session.close({ patient: true })
     } catch (error) {
       // Nobody waits for it any more, so the person is told.
-      this.#io.err(
-        `pal: session ${session.id} was not closed: ${error instanceof Error ? error.message : String(error)}\n`,
-      )
+      this.#io.err(`pal: session ${session.id} was not closed: ${errorText(error)}\n`)
     } finally {
       this.#left.delete(session)
     }

@@ -9,6 +9,7 @@ import type { Extensions } from '../../preset/extensions.ts'
 import { pagesIn, type Page, type PageFolder } from '../../preset/pages.ts'
 import { loadSkills } from '../../preset/skills.ts'
 import type { SectionDefinition } from '../../request/sections.ts'
+import { defaults } from '../../settings/defaults.ts'
 import type { Gate } from '../trust/gate.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 import { findServers } from './mcp/servers.ts'
@@ -28,6 +29,8 @@ export interface LoadedExtensions {
 export interface LoadOptions {
   /** False for commands that ask no model: what serves only a turn is not started. */
   readonly servers?: boolean | undefined
+  /** Somebody waits at a screen: a server that is late is not waited for. */
+  readonly interactive?: boolean | undefined
 }
 
 export async function loadExtensions(place: Workplace, options: LoadOptions = {}): Promise<LoadedExtensions> {
@@ -46,6 +49,7 @@ export async function loadExtensions(place: Workplace, options: LoadOptions = {}
     cwd: project.cwd,
     environment: io.environment,
     window: window.tokens,
+    patienceMs: options.interactive === true ? defaults.mcp.startMs : null,
   })
   const style = styles.pages.find(({ name }) => name === settings.outputStyle)
   return {

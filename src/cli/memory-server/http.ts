@@ -5,6 +5,7 @@ import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { createMcpHandler, type McpServer } from '@modelcontextprotocol/server'
+import { errorText } from '../../disk/failure.ts'
 import { defaults } from '../../settings/defaults.ts'
 
 export interface HttpOptions {
@@ -31,7 +32,7 @@ export async function listen({ port, token, server, problem }: HttpOptions): Pro
       return
     }
     serve(handler.fetch, request, response).catch((error: unknown) => {
-      problem(error instanceof Error ? error.message : String(error))
+      problem(errorText(error))
       response.destroy()
     })
   })

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import type { McpServer } from '@modelcontextprotocol/server'
+import { errorText } from '../../disk/failure.ts'
 import { machineFileSystem } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import type { FolderStore } from '../../memory/keeping/folder-store.ts'
@@ -29,7 +30,7 @@ export interface ServeFlags {
   readonly port?: number | undefined
 }
 
-export const tokenVariable = 'PALIMPSEST_MCP_TOKEN'
+const tokenVariable = 'PALIMPSEST_MCP_TOKEN'
 
 declare const PAL_VERSION: string | undefined
 const version = typeof PAL_VERSION === 'string' ? PAL_VERSION : '0'
@@ -67,10 +68,7 @@ async function overHttp(io: Io, { port = 0 }: ServeFlags, make: () => McpServer)
   const token = given === undefined || given === '' ? randomBytes(tokenBytes).toString('base64url') : given
   const problem = (why: string): void => io.err(`pal: ${safeLine(why)}\n`)
   const started = await listen({ port, token, server: make, problem }).catch((error: unknown) =>
-    refuse(
-      exits.failed,
-      `it cannot listen (${error instanceof Error ? error.message : String(error)}); choose another --port`,
-    ),
+    refuse(exits.failed, `it cannot listen (${errorText(error)}); choose another --port`),
   )
   if ('exit' in started) return complain(io, started)
   io.out(`${started.url}\n`)

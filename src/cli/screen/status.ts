@@ -51,7 +51,7 @@ export function firstStatus(place: Workplace, preset: Preset): Status {
   }
 }
 
-export const promptOf = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite
+const promptOf = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite
 
 /** What an event says about the window and the bill. */
 export function afterEvent(status: Status, event: LiveEvent): Status {
@@ -107,14 +107,10 @@ export function spentStatus(session: Session): Partial<Status> {
 }
 
 /** When the cache has expired since the last answer, the next request writes the whole context again. */
-export function coldReturn(
-  session: Session,
-  preset: Pick<Preset, 'models' | 'modelId'>,
-  now: number = Date.now(),
-): string | null {
+export function coldReturn(session: Session, preset: Pick<Preset, 'models' | 'modelId'>): string | null {
   const { warmUntil, lifetime, promised } = session.cacheState()
   // Another model than the one that answered has nothing of it anyway, and its price is said on its own.
-  if (warmUntil === null || now <= warmUntil || session.switchPrice().tokens > 0) return null
+  if (warmUntil === null || Date.now() <= warmUntil || session.switchPrice().tokens > 0) return null
   const { tokens } = session.view()
   const rates = tokenRates(preset.models, session.modelId, lifetime, tokens)
   const gone = promised

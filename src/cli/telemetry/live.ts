@@ -4,7 +4,7 @@ import { tableOf } from '../../preset.ts'
 import { createSender, observed, type Observed, type TelemetryPort } from '../../telemetry/index.ts'
 import type { Store } from '../../transcript/store.ts'
 import type { Workplace } from '../workplace/workplace.ts'
-import { headersOf, isMemoryOf, resourceOf } from './setup.ts'
+import { headersOf, isMemoryOf, resourceOf, timeoutOf } from './setup.ts'
 
 export interface LiveTelemetry {
   /** For what is told beside sessions. */
@@ -23,7 +23,16 @@ export function liveTelemetry(
   const { environment } = io
   const now = (): number => Date.now()
   const resource = resourceOf(environment, randomUUID())
-  const sender = createSender({ endpoint, headers: headersOf(environment), resource, now, tell })
+  const timeoutMs = timeoutOf(environment)
+  const sender = createSender({
+    endpoint,
+    headers: headersOf(environment),
+    resource,
+    now,
+    tell,
+    requestMs: timeoutMs,
+    closeMs: timeoutMs,
+  })
   const watched = new Map<Store, Observed>()
   return {
     port: sender.recorder,

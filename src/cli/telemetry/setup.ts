@@ -9,7 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 declare const PAL_VERSION: string | undefined
 const version = typeof PAL_VERSION === 'string' ? PAL_VERSION : '0'
 
-export const off = 'off'
+const off = 'off'
 
 /** The collector, or null where telemetry is off. */
 export function endpointOf({ telemetry }: Settings, environment: Environment): string | null {
@@ -37,6 +37,13 @@ function decoded(text: string): string {
 
 export const headersOf = (environment: Environment): Readonly<Record<string, string>> =>
   pairsOf(environment['OTEL_EXPORTER_OTLP_HEADERS'])
+
+/** How long a collector may take, also at the end of the program; left out, as by default. */
+export function timeoutOf(environment: Environment): number | undefined {
+  const ms = Number(environment['OTEL_EXPORTER_OTLP_TIMEOUT']?.trim() ?? '')
+  return Number.isSafeInteger(ms) && ms > 0 ? Math.min(ms, longestMs) : undefined
+}
+const longestMs = 600_000
 
 export function resourceOf(environment: Environment, instance?: string) {
   const { 'service.name': named, ...more } = pairsOf(environment['OTEL_RESOURCE_ATTRIBUTES'])

@@ -5,7 +5,7 @@ import { approvalText, longerAnswers, revealed } from './approval-text.ts'
 const shown = (subject: string) => approvalText({ tool: 'Bash', subject, why: 'it acts' })
 
 describe('what a person is asked to judge', () => {
-  it('[PM19] hides nothing behind blanks, empty lines, directions, tags or control characters (A19)', () => {
+  it('[PM19] hides nothing behind blanks, empty lines, directions, tags or control characters', () => {
     expect(shown(`ls${' '.repeat(4000)};evil`)).toContain('ls [4000 blanks] ;evil')
     expect(shown(`ls${'\n'.repeat(500)}evil`)).toMatch(/\[499 empty lines\]\n {2}\| evil/)
     expect(shown('ls\u{202E}evil')).toContain('ls\\u{202e}evil')

@@ -3,6 +3,7 @@ import { existsSync, fstatSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { errorText } from '../../disk/failure.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { absolutePath } from '../../tools/shell/environment.ts'
 import { prose } from './tables.ts'
@@ -22,7 +23,6 @@ export interface Io {
   readonly columns: number
   /** Whether colours are wanted, each for its own stream. */
   readonly outColours: boolean
-  readonly errColours: boolean
   out(text: string): void
   err(text: string): void
   /** All of standard input where something is piped in; null where a person or nothing sits there. */
@@ -139,7 +139,6 @@ export function processIo({ cwd, userHome }: StartPlace): Io {
       return stdout.isTTY ? stdout.columns || defaults.cli.columns : Infinity
     },
     outColours: wantsColours(stdout.isTTY),
-    errColours: wantsColours(stderr.isTTY),
     out: (text) => void (isClosed || isLost || stdout.write(text)),
     err: (text) =>
       void (
@@ -196,7 +195,7 @@ async function readPiped(onWait: () => void): Promise<Piped> {
   } catch (error) {
     return {
       ok: false,
-      why: `stdin cannot be read (${error instanceof Error ? error.message : String(error)})`,
+      why: `stdin cannot be read (${errorText(error)})`,
     }
   } finally {
     clearTimeout(timer)
@@ -205,7 +204,7 @@ async function readPiped(onWait: () => void): Promise<Piped> {
 }
 
 /** Text as programs pipe it: UTF-8; UTF-16 with its mark, as other systems write it; else Latin-1, which has no wrong bytes. */
-export function textOf(bytes: Buffer): Piped {
+function textOf(bytes: Buffer): Piped {
   const decoded = (encoding: string): string | null => {
     try {
       return new TextDecoder(encoding, { fatal: true }).decode(bytes)
@@ -263,4 +262,14 @@ async function askSecret(question: string): Promise<string | null> {
   lines.close()
   process.stderr.write('\n')
   return line
+}
+
+/** Resolves with the next interrupt. */
+export function interrupted(io: Io): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = io.onInterrupt(() => {
+      stop()
+      resolve()
+    })
+  })
 }

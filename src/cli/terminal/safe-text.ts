@@ -48,8 +48,7 @@ export function safeText(text: string, options: SafeOptions = {}): string {
 }
 
 /** One line, for names and titles: what would break it becomes a blank. */
-export const safeLine = (text: string, options: SafeOptions = { reveal: true }): string =>
-  safeText(text, options).replace(/[\n\t]+/g, ' ')
+export const safeLine = (text: string): string => safeText(text, { reveal: true }).replace(/[\n\t]+/g, ' ')
 
 /** JSON for a pipe or a screen: what a terminal could act on is written as an escape, the value stays the same. */
 export const safeJson = (value: unknown, indent?: number): string =>

@@ -25,9 +25,9 @@ const ownerFolder = 0o700
 /** All contents together; more could not be looked at either. */
 const mostBytes = 64 * 1024 * 1024
 
-export const trustFile = ({ home, slug }: Pick<TrustPlace, 'home' | 'slug'>): string =>
+const trustFile = ({ home, slug }: Pick<TrustPlace, 'home' | 'slug'>): string =>
   join(home, 'projects', slug, 'trust.json')
-export const oldTrustFile = (home: string): string => join(home, 'trusted.json')
+const oldTrustFile = (home: string): string => join(home, 'trusted.json')
 
 const refusedShape = z.object({ kind: z.enum(contentKinds), path: z.string(), sha256: z.string() })
 const shape = z.object({

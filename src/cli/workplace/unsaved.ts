@@ -20,7 +20,7 @@ export interface Unsaved {
 }
 
 /** Why sessions cannot be written, or null. Asks about the nearest folder that is there. */
-export function unwritable({ home, project }: Pick<Workplace, 'home' | 'project'>): string | null {
+function unwritable({ home, project }: Pick<Workplace, 'home' | 'project'>): string | null {
   for (let at = sessionsFolder(home, project); ; at = dirname(at)) {
     try {
       accessSync(at, constants.W_OK)
@@ -37,7 +37,7 @@ export function unwritable({ home, project }: Pick<Workplace, 'home' | 'project'
 
 const ways = 'Make it writable, or set PALIMPSEST_HOME to a folder that is'
 
-export const unsavedRefusal = (why: string): Refusal =>
+const unsavedRefusal = (why: string): Refusal =>
   refuse(
     exits.failed,
     `${why}, so this conversation could not be saved. ${ways}; --unsaved continues without saving. Existing sessions can still be read (pal sessions)`,
@@ -49,11 +49,11 @@ export const unchangedRefusal = (place: Pick<Workplace, 'home' | 'project'>): Re
   return why === null ? null : refuse(exits.failed, `${why}, so nothing was changed. ${ways}`)
 }
 
-export const unsavedNotice =
+const unsavedNotice =
   'this conversation is not saved: when it ends, it is gone. Memories are neither read nor saved'
 
 /** Null: the person agreed. */
-export async function askUnsaved(io: Io, why: string): Promise<Refusal | null> {
+async function askUnsaved(io: Io, why: string): Promise<Refusal | null> {
   const question = `pal: ${why}. ${ways}.\nContinue without saving this conversation?`
   return (await saysYes(io, question)) ? null : unsavedRefusal(why)
 }

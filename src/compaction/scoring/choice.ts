@@ -185,18 +185,29 @@ const isBefore = (
   b: { readonly index: number; readonly worth: number },
 ): boolean => a.worth > b.worth || (a.worth === b.worth && a.index > b.index)
 
-/** Chosen lines under what they belong to, subjects by their oldest line, lines in their order: items of a section. */
-export function groupedLines(survey: Survey, { chosen }: Choice): readonly string[] {
+export interface Grouped {
+  /** Items of a section. */
+  readonly items: readonly string[]
+  /** The lines in them, titles apart, in their order. */
+  readonly lines: readonly Line[]
+}
+
+/** Chosen lines under what they belong to, subjects by their oldest line, lines in their order. */
+export function groupedLines(survey: Survey, { chosen }: Choice): Grouped {
   const groups = new Map<number, Line[]>()
   for (const { line } of chosen.toSorted((a, b) => a.index - b.index)) {
     const own = groups.get(line.subject)
     if (own === undefined) groups.set(line.subject, [line])
     else own.push(line)
   }
-  return [...groups].map(([subject, lines]) => {
+  const shown: Line[] = []
+  const items = [...groups].map(([subject, lines]) => {
     const refs = [...new Set(lines.map(({ at }) => at))].slice(-defaults.score.refs)
     const { title } = survey.subjects[subject]!
-    const texts = [...new Set(lines.map(({ text }) => text.trim()))].filter((text) => text !== title)
-    return [`${title} [${refs.join(', ')}]`, ...texts].join('\n')
+    const texts = new Map(lines.map((line) => [line.text.trim(), line]))
+    texts.delete(title)
+    shown.push(...texts.values())
+    return [`${title} [${refs.join(', ')}]`, ...texts.keys()].join('\n')
   })
+  return { items, lines: shown }
 }

@@ -1,5 +1,7 @@
 // What is known of a line that could stay: who said it, how much it says, and what it shares with the work at hand.
 
+import { defaults } from '../../settings/defaults.ts'
+
 export type LineRole = 'call' | 'result' | 'answer' | 'kept'
 
 export interface Line {
@@ -82,4 +84,22 @@ export function wordsIn(text: string): ReadonlySet<string> {
   const words = new Set<string>()
   for (const [found] of text.matchAll(word)) words.add(found.toLowerCase())
   return words
+}
+
+/** Lines as they can stay; a long one in pieces that are cut at blanks. */
+export function* piecesOf(text: string): Generator<string> {
+  const { lineChars } = defaults.score
+  for (const line of text.split('\n')) {
+    if (line.length <= lineChars) {
+      yield line
+      continue
+    }
+    for (let start = 0; start < line.length;) {
+      let end = Math.min(line.length, start + lineChars)
+      const blank = line.lastIndexOf(' ', end)
+      if (end < line.length && blank > start + lineChars / 2) end = blank
+      yield line.slice(start, end)
+      start = end
+    }
+  }
 }

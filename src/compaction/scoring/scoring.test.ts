@@ -58,7 +58,7 @@ describe('the score', () => {
       expect(choice).toEqual(chooseLines(scored(surveyOf(context), scoreWeights), span, tokens))
       const shown = new Set(all.survey.shown.slice(span.end).flatMap((names) => [...names]))
       for (const { names } of lines) expect(names.some((name) => !shown.has(name))).toBe(true)
-      for (const item of groupedLines(all.survey, choice)) {
+      for (const item of groupedLines(all.survey, choice).items) {
         const [title, ...texts] = item.split('\n')
         expect(title).toMatch(/^src\/part_\d\.ts \[[\d, ]+\]$/)
         for (const text of texts)

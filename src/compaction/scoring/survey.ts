@@ -1,15 +1,20 @@
 // A span and what follows it, looked through once: every name with what is known of it, every line that could stay, and the
 // subject (file, command, message) each belongs to. Flat: each block is read once, whatever came before.
+import { redact } from '../../disk/redact.ts'
 import { blockWords, isPinned } from '../../projection/folding/render.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import type { Part, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { callShape, leavesOf, type CallShape } from '../call-shape.ts'
-import { isRestored } from '../restoring.ts'
+import { pieceIn, plainCall } from '../plain-call.ts'
+import { isRestored, isSkillText } from '../restoring.ts'
 import { errorLine, lineOf, namesIn } from '../phrases.ts'
 import type { Fold } from '../../projection/fold.ts'
 import { parseSections } from '../sections.ts'
-import { wordsIn, type Line, type LineRole } from './lines.ts'
+import { bornAs, countedAt, countedIn } from './counted.ts'
+import { headingOf, type Carried } from './short-form.ts'
+import { countsFrom } from './short-names.ts'
+import { piecesOf, wordsIn, type Line, type LineRole } from './lines.ts'
 import { newCounts, type NameCounts } from './names.ts'
 
 export interface Subject {
@@ -77,18 +82,38 @@ class Reader {
   readonly #shown: Set<number>[] = []
   readonly #answers: Part[] = []
   #part = -1
+  /** An earlier boundary has counted what is read. */
+  #isCounted = false
   readonly #total: number
   #asked = ''
   #now = 0
+  /** What an earlier boundary had counted. */
+  readonly #counted: Carried | null
 
   constructor(context: SurveyContext) {
     this.#context = context
-    this.#total = context.parts.filter(({ kind }) => kind === 'answer').length
+    const answers = context.parts.filter(({ kind }) => kind === 'answer')
+    const counted = countedIn(context.fold, context.parts)
+    this.#counted = counted
+    this.#total = answers.length
+    if (counted === null) return
+    const known = answers.filter(({ from }) => from <= counted.upTo).length
+    this.#now = Math.max(0, counted.answers - known)
+    this.#total += this.#now
+    for (const [title, last, work] of counted.subjects) {
+      if (title !== '') this.#byTitle.set(title, this.#subjects.length)
+      this.#subjects.push({ title, last, work })
+    }
+    for (const [name, ...counts] of counted.names) {
+      this.#index.set(name, this.#counts.length)
+      this.#counts.push(countsFrom(counts))
+    }
   }
 
   read(part: Part, index: number, isLooked: boolean): void {
     this.#part = index
     this.#shown.push(new Set())
+    this.#isCounted = this.#counted !== null && part.from <= this.#counted.upTo
     if (part.kind === 'answer') {
       this.#now++
       this.#answers.push(part)
@@ -133,8 +158,9 @@ class Reader {
       return
     }
     if (isCall(block)) {
-      const known = this.#known(block)
-      const lines = leavesOf(block.input).join('\n')
+      const plain = plainCall(block)
+      const known = this.#known(plain)
+      const lines = leavesOf(plain.input).join('\n')
       const count = known.shape.deed === 'edited' || known.shape.deed === 'written' ? 'edits' : 'uses'
       this.#note(lines, { at: part.from, role: 'call', subject: known.subject, isCandidate, count })
       return
@@ -146,7 +172,7 @@ class Reader {
       at: part.from,
       role,
       subject,
-      isCandidate,
+      isCandidate: isCandidate && !isSkillText(text),
       count: role === 'answer' ? 'said' : 'seen',
     })
   }
@@ -157,28 +183,39 @@ class Reader {
       const text = blockWords(block)
       const sections = index === 0 ? parseSections(text) : null
       if (sections === null) {
-        if (index > 0 && keptByOthers.test(text))
-          this.#note(innerOf(text), {
-            at: part.from,
-            role: 'kept',
-            subject: this.#subject(keptTitle),
-            isCandidate: true,
-            count: 'seen',
-          })
+        if (index > 0 && keptByOthers.test(text)) {
+          const { at = part.from, words } = pieceIn(this.#context.fold, text)
+          const subject = this.#subject(keptTitle)
+          this.#note(words, { at, role: 'kept', subject, isCandidate: true, count: 'seen' })
+        }
         continue
       }
+      let next = 0
+      const known = this.#linesOf(part, sections.details)
       for (const item of sections.details) {
         const [title, ...lines] = item.split('\n')
-        const subject = this.#subject(title!.replace(/ \[[\d, ]+\]$/, ''))
-        this.#note(lines.join('\n'), {
-          at: part.from,
-          role: 'kept',
-          subject,
-          isCandidate: true,
-          count: 'seen',
-        })
+        const subject = this.#subject(headingOf(title!))
+        for (const line of lines) {
+          const born = bornAs(known?.[next++])
+          const of = {
+            at: part.from,
+            role: 'kept',
+            ...born,
+            subject,
+            isCandidate: true,
+            count: 'seen',
+          } as const
+          this.#note(line, of)
+        }
       }
     }
+  }
+
+  /** Where the lines of a text came from; null where they are not those that were written down. */
+  #linesOf({ from }: Part, details: readonly string[]): Carried['lines'] | null {
+    const lines = countedAt(this.#context.fold, from)?.lines
+    const count = details.reduce((sum, item) => sum + item.split('\n').length - 1, 0)
+    return lines?.length === count ? lines : null
   }
 
   #known(block: Call): Known {
@@ -186,10 +223,11 @@ class Reader {
     const title = titleOf(block, shape)
     const subject = this.#subject(title)
     const own = this.#subjects[subject]!
-    own.last = this.#now
-    own.work += shape.deed === 'edited' || shape.deed === 'written' ? defaults.excerpts.changeWeight : 1
     const known = { shape, subject }
     this.#calls.set(block.id, known)
+    if (this.#isCounted) return known
+    own.last = this.#now
+    own.work += shape.deed === 'edited' || shape.deed === 'written' ? defaults.excerpts.changeWeight : 1
     return known
   }
 
@@ -205,6 +243,9 @@ class Reader {
     of: {
       readonly at: number
       readonly role: LineRole
+      /** Answers before it, where it is not read where it stood. */
+      readonly born?: number | undefined
+      readonly isError?: boolean | undefined
       readonly subject: number
       readonly isCandidate: boolean
       readonly count: 'uses' | 'edits' | 'said' | 'typed' | 'seen'
@@ -212,18 +253,18 @@ class Reader {
   ): void {
     const inBlock = new Set<number>()
     const before = new Set<string>()
-    const age = this.#total - this.#now
-    for (const line of piecesOf(text)) {
+    const age = this.#total - (of.born ?? this.#now)
+    for (const line of piecesOf(redact(text).text)) {
       const names = this.#namesOf(line)
       // What a block says twice it says once.
       if (names.length === 0 || before.has(line)) continue
       before.add(line)
-      const isError = of.role === 'result' && errorLine.test(line)
+      const isError = of.isError ?? (of.role === 'result' && errorLine.test(line))
       for (const name of names) {
-        if (isError) this.#counts[name]!.errors++
+        if (isError && !this.#isCounted) this.#counts[name]!.errors++
         if (inBlock.has(name)) continue
         inBlock.add(name)
-        this.#count(name, of.count, of.subject)
+        if (!this.#isCounted) this.#count(name, of.count, of.subject)
         this.#shown[this.#part]!.add(name)
       }
       if (!of.isCandidate) continue
@@ -282,7 +323,6 @@ const keptByOthers = /^<kept [^>]*from="(?!user)/
 const saidTitle = 'said'
 const injectedTitle = 'attached'
 const keptTitle = 'kept before'
-const innerOf = (text: string): string => text.slice(text.indexOf('\n') + 1, text.lastIndexOf('\n'))
 
 /** What a call is about, in a few words. */
 export function titleOf(
@@ -294,22 +334,4 @@ export function titleOf(
     return lineOf(shape.files.slice(0, 3).join(', '), titleChars)
   if (shape.command !== null) return `\`${lineOf(shape.command, titleChars)}\``
   return lineOf(`${name} ${leavesOf(input).join(' ')}`, titleChars)
-}
-
-/** Lines as they can stay; a long one in pieces that are cut at blanks. */
-function* piecesOf(text: string): Generator<string> {
-  const { lineChars } = defaults.score
-  for (const line of text.split('\n')) {
-    if (line.length <= lineChars) {
-      yield line
-      continue
-    }
-    for (let start = 0; start < line.length;) {
-      let end = Math.min(line.length, start + lineChars)
-      const blank = line.lastIndexOf(' ', end)
-      if (end < line.length && blank > start + lineChars / 2) end = blank
-      yield line.slice(start, end)
-      start = end
-    }
-  }
 }

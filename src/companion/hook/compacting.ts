@@ -7,12 +7,11 @@ import { isPlainPath, quotable } from '../clean.ts'
 import { quotedWords, rulesIn, sightOf } from '../words.ts'
 import { claudeLines } from './claude-lines.ts'
 import { codexLines } from './codex-lines.ts'
-import { codexSummary } from './codex-summary.ts'
-import { isFileOrFolder } from './files.ts'
+import { isFileOrFolder, readFileWith } from './files.ts'
 import type { HookRun } from './hook-input.ts'
 import type { HookOutput } from './output.ts'
 import { scanOn, type Scan } from './scan.ts'
-import { fieldsOf, listOf, numberOf, textOf, type Fields } from './shape.ts'
+import { fieldsOf, listOf, numberOf, textOf, type Fields, parseFields } from './shape.ts'
 import * as stored from './state.ts'
 
 const blockFile = 'block.json'
@@ -163,7 +162,7 @@ export interface AuditRow {
 }
 
 /** Compares what was typed with the summary and the block; what neither shows waits for the next hook. */
-export function auditSummary(run: HookRun): void {
+function auditSummary(run: HookRun): void {
   const { state, now } = run
   stored.withLock(state, now, () => {
     const record = stored.readRecord(state, summaryFile)
@@ -240,4 +239,22 @@ export function compactionsIn(record: Fields | null): { readonly count: number; 
     return Math.max(0, (numberOf(shown) ?? 0) - (numberOf(kept) ?? 0))
   })
   return { count: history.length, rules: back.reduce((sum, one) => sum + one, 0) }
+}
+
+// The summary that Codex wrote into its session file at its newest compaction. On the vendor's own service it is encrypted:
+// then there is a line without a text, and no audit is possible.
+
+const tailBytes = 4 * 1024 * 1024
+
+function codexSummary(transcript: string): string | null {
+  const tail = readFileWith(transcript, ({ bytes, read }) => {
+    const from = Math.max(0, bytes - tailBytes)
+    return read(from, bytes - from).toString('utf8')
+  })
+  for (const line of (tail ?? '').split('\n').toReversed()) {
+    if (!line.slice(0, 200).includes('"compacted"')) continue
+    const fields = parseFields(line)
+    if (fields?.['type'] === 'compacted') return textOf(fieldsOf(fields['payload'])['message'])
+  }
+  return null
 }

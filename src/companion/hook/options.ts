@@ -22,7 +22,7 @@ export interface HookOptions {
 
 export const optionsFile = 'options.json'
 const mostBytes = 16_384
-export const defaultOptions: HookOptions = {
+const defaultOptions: HookOptions = {
   steer: false,
   shrink: false,
   coldUsd: 0.5,

@@ -24,7 +24,6 @@ const limits = {
 export interface ScannedFile {
   readonly path: string
   readonly edits: number
-  readonly reads: number
 }
 
 export interface Scan {
@@ -74,7 +73,7 @@ export interface LineReader {
 interface Folding {
   lines: number | null
   boundaries: number
-  readonly files: Map<string, { edits: number; reads: number }>
+  readonly files: Map<string, number>
   failures: FailedCommand[]
   readonly commands: Map<string, string>
   tasks: Map<string, boolean>
@@ -131,7 +130,7 @@ const scanned = (folding: Folding, stop: Stop & Pick<Scan, 'identity'>): StoredS
   ...stop,
   lines: folding.lines,
   boundaries: folding.boundaries,
-  files: [...folding.files].map(([path, counts]) => ({ path, ...counts })),
+  files: [...folding.files].map(([path, edits]) => ({ path, edits })),
   failures: folding.failures,
   openTasks: [...folding.tasks.values()],
   commands: [...folding.commands],
@@ -191,12 +190,9 @@ function fold(into: Folding, facts: LineFacts): void {
   if (facts.boundary === true) into.boundaries++
   for (const { path, isEdit } of facts.files ?? []) {
     if (!isPlainPath(path, limits.pathChars)) continue
-    const counts = into.files.get(path) ?? { edits: 0, reads: 0 }
+    const edits = into.files.get(path) ?? 0
     into.files.delete(path)
-    into.files.set(
-      path,
-      isEdit ? { ...counts, edits: counts.edits + 1 } : { ...counts, reads: counts.reads + 1 },
-    )
+    into.files.set(path, edits + (isEdit ? 1 : 0))
     shorten(into.files, limits.files)
   }
   for (const { id, program } of facts.commands ?? []) {
@@ -237,7 +233,7 @@ interface StoredScan extends Scan, Stop {
 const foldingOf = (before: StoredScan | null): Folding => ({
   lines: before === null ? 0 : before.lines,
   boundaries: before?.boundaries ?? 0,
-  files: new Map((before?.files ?? []).map(({ path, edits, reads }) => [path, { edits, reads }])),
+  files: new Map((before?.files ?? []).map(({ path, edits }) => [path, edits])),
   failures: [...(before?.failures ?? [])],
   commands: new Map(before?.commands ?? []),
   tasks: new Map(before?.tasks ?? []),
@@ -263,9 +259,7 @@ function storedScan(record: Fields | null): StoredScan | null {
       .filter(isFields)
       .flatMap((file) => {
         const path = textOf(file['path'])
-        return path === null
-          ? []
-          : [{ path, edits: numberOf(file['edits']) ?? 0, reads: numberOf(file['reads']) ?? 0 }]
+        return path === null ? [] : [{ path, edits: numberOf(file['edits']) ?? 0 }]
       }),
     failures: listOf(record['failures']).flatMap((failure) => {
       const program = textOf(fieldsOf(failure)['program'])

@@ -16,8 +16,7 @@ import {
 /** The plugin's name is the beginning of its commands: `/pal:audit`. */
 const pluginName = 'pal'
 
-export const claudePlugin = (place: Pick<InstallPlace, 'claude'>): string =>
-  join(place.claude, 'skills', pluginName)
+const claudePlugin = (place: Pick<InstallPlace, 'claude'>): string => join(place.claude, 'skills', pluginName)
 
 export function planClaude(
   place: InstallPlace,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { InstallPlace, InstallPlan, ReadText } from './plan.ts'
 
 /** Stands in the bundle for the companion's folder. */
-export const rootMark = '__PALIMPSEST_COMPANION_ROOT__'
+const rootMark = '__PALIMPSEST_COMPANION_ROOT__'
 
 export function planOpencode(place: InstallPlace, read: ReadText): InstallPlan {
   const path = join(place.opencode, 'plugins', 'palimpsest-companion.js')

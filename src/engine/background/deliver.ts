@@ -2,6 +2,7 @@
 // messages, and after a compaction the list of agents. Each is an attachment with an id, and the fold of those ids
 // (`agent-rows`) is what makes a delivery happen once, over crashes and compactions alike.
 import { defaults } from '../../settings/defaults.ts'
+import { textIn } from '../../transcript/content.ts'
 import { attachmentOf, isKnown } from '../../transcript/fact.ts'
 import { fenced } from '../../transcript/fence.ts'
 import type { Seq } from '../../transcript/ids.ts'
@@ -103,13 +104,17 @@ async function deliverMessages(
 export const agentsRestorer = (core: Slice<'role' | 'state'>): Restorer => ({
   name: listKind,
   isWhole: true,
-  restore: async () => {
+  restore: async ({ kept }) => {
     const rows = core.role.hearsOthers ? openRows(backgroundOf(core)) : []
-    return rows.length === 0 ? null : agentsText(rows)
+    if (rows.length === 0) return null
+    const text = agentsText(rows)
+    // An earlier compaction may have said the same in a message that stays.
+    const shown = kept.findLast(({ attachment }) => attachment?.kind === listKind)
+    return shown !== undefined && textIn(shown.blocks) === text ? null : text
   },
 })
 
-export const agentsText = (rows: readonly AgentRow[]): string =>
+const agentsText = (rows: readonly AgentRow[]): string =>
   fenced(
     'agent-list',
     {},

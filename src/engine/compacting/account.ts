@@ -61,13 +61,15 @@ export async function withAccount(
   const { summariser } = core.options
   const isOpen =
     (core.state.latest.summaryFailures ?? 0) >= defaults.compaction.failures && ask.trigger !== 'manual'
-  if (summariser === undefined || extracted.span === null) return { ok: true, plan: extracted }
+  const wishes = wishesOf(ask, core)
+  const isWanted = summariser?.onlyWithInstructions !== true || wishes !== null || hookInstructions !== null
+  if (summariser === undefined || !isWanted || extracted.span === null) return { ok: true, plan: extracted }
   if (isOpen) {
     choosing.passedOver.push('no model was asked, since too many summaries have failed in a row')
     return { ok: true, plan: extracted }
   }
   const { jobContext } = core
-  const asked = askKey(ask, wishesOf(ask, core), hookInstructions)
+  const asked = askKey(ask, wishes, hookInstructions)
   const shown = previewedText(core, asked)
   const again = shown === null ? null : withText(choosing, shown)
   if (again !== null) return { ok: true, plan: again }

@@ -10,7 +10,7 @@ import type { Restoration } from '../restoring/restore.ts'
 import type { CompactAsk, Compacted } from './ask.ts'
 
 /** The layer under whose name a compaction is written down. */
-export const compactionLayer = 'autocompact'
+const compactionLayer = 'autocompact'
 
 /** A text for a span of its own: nothing else of a compaction happens. */
 export const isArchive = ({ layer }: CompactAsk): boolean => layer?.text === 'archive'

@@ -162,7 +162,7 @@ async function forced(
 }
 
 /** A hook may forbid it, as long as the session can go on without. */
-export async function askHooks({
+async function askHooks({
   core,
   ask,
   extracted,
@@ -185,7 +185,7 @@ export async function askHooks({
   return { ok: true, context: answer.context }
 }
 
-export async function tellHooks(
+async function tellHooks(
   core: Slice<'options' | 'session'>,
   ask: CompactAsk,
   done: Compacted,

@@ -27,7 +27,12 @@ export function prepareAhead(core: Core, room: Room): void {
   )
 }
 
-function isWanted({ options, role, state: { latest } }: Slice<'options' | 'role' | 'state'>): boolean {
+function isWanted(core: Slice<'options' | 'role' | 'state' | 'view'>): boolean {
+  const {
+    options,
+    role,
+    state: { latest },
+  } = core
   const hasNotes =
     options.notes !== undefined && options.notesAsSummary !== false && latest.notesTo !== undefined
   const isOpen = (latest.summaryFailures ?? 0) >= defaults.compaction.failures
@@ -37,7 +42,8 @@ function isWanted({ options, role, state: { latest } }: Slice<'options' | 'role'
     options.layers.some(({ makesRoom }) => makesRoom === true) &&
     role.preparesSummaries &&
     !hasNotes &&
-    !isOpen
+    !isOpen &&
+    (options.summariser.onlyWithInstructions !== true || compactionWishes(core.view().reminder) !== null)
   )
 }
 

@@ -1,6 +1,8 @@
 // What a session has cost, folded from its answers. A rewind gives nothing back: what was paid stays paid.
 import { lookUp, price, ratesOf, type ModelTable } from '../../model/models.ts'
 import type { TokenRates } from '../../projection/economy.ts'
+import { estimateBlocks } from '../../projection/tokens.ts'
+import type { AssistantBlock } from '../../transcript/content.ts'
 import type { StoredEntry, Usage } from '../../transcript/fact.ts'
 import { isKnown } from '../../transcript/fact.ts'
 import { isLong, type Lifetime } from '../../transcript/lifetime.ts'
@@ -48,7 +50,7 @@ export function spend(spent: Spent, entry: StoredEntry, table: ModelTable): Spen
   return withUsage(spent, fact.usage, dollarsOf(table, fact.model, fact.usage))
 }
 
-export function withUsage(spent: Spent, usage: Usage, dollars: number | null): Spent {
+function withUsage(spent: Spent, usage: Usage, dollars: number | null): Spent {
   return {
     ...spent,
     requests: spent.requests + 1,
@@ -60,6 +62,18 @@ export function withUsage(spent: Spent, usage: Usage, dollars: number | null): S
     unpriced: spent.unpriced + (dollars === null ? 1 : 0),
   }
 }
+
+/** A server that reports nothing is not free: caps and sums take what was sent and said by our own count. */
+export function countedUsage(
+  { content, usage }: { readonly content: readonly AssistantBlock[]; readonly usage: Usage },
+  sent: number,
+): Usage {
+  if (!isFree(usage) || content.length === 0) return usage
+  return { ...usage, input: sent, output: estimateBlocks(content), estimated: true }
+}
+
+export const isFree = ({ input, cacheRead, cacheWrite, output }: Usage): boolean =>
+  input + cacheRead + cacheWrite + output === 0
 
 /** A session with all its forks: what a cap is held against. */
 export interface Total {

@@ -15,7 +15,7 @@ import type { Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
 
 /** The layer under whose name media are replaced. */
-export const mediaLayer = 'media'
+const mediaLayer = 'media'
 
 /** What the model's row says, and what refusals have said since. */
 function mediaLimits(core: Slice<'modelInfo' | 'state'>): MediaLimits {

@@ -35,8 +35,7 @@ async function freeToGo(store: Store, session: SessionId): Promise<Result<object
   if (leased.ok) return store.release(leased.lease)
   // A full disk holds no lock, and this is how it gets room: the store looks who writes before each goes.
   if (leased.why === 'failed') return leased.failure.code === 'disk-full' ? { ok: true } : leased
-  const { pid, host } = leased.owner
-  const message = `session ${session} is open in process ${pid} on ${host}; nothing was deleted. Close it there first.`
+  const message = `session ${session} is open in ${leased.owner.who}; nothing was deleted. Close it there first.`
   return { ok: false, failure: { code: 'session-open', message } }
 }
 

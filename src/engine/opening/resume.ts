@@ -12,8 +12,7 @@ import { lineageOf, readLine, type Link } from '../../transcript/lineage.ts'
 import type { Checkpoint, Damage, Failure, Lease, Result, Store } from '../../transcript/store.ts'
 import { nothingSpent, type Spent } from '../limits/spend.ts'
 import { advance, branched, newState, nothingYet, type Latest, type SessionState } from '../state.ts'
-import { MemoryRoom } from './memory-room.ts'
-import { collect, supplyMissing } from './supply.ts'
+import { collect, MemoryRoom, supplyMissing } from './supply.ts'
 
 export interface Resumed extends SessionState {
   readonly links: readonly Link[]
@@ -212,7 +211,7 @@ function noteGap(damage: Damage[], expected: number, found: number): void {
   else damage.push({ ...nowhere, what: missingText(lost), done: 'read on after the gap', lost })
 }
 
-const nowhere = { file: 'transcript', line: 0, offset: 0, bytes: 0 }
+const nowhere = { where: 'transcript', at: 0 }
 export const missingText = ({ from, to }: Range): string =>
   from === to ? `entry ${from} is missing` : `entries ${from} to ${to} are missing`
 

@@ -1,5 +1,6 @@
 // Reading back what eviction has left out: for an undo or a rewind, and for a checkpoint. What cannot be read whole is a
 // failure, for a view that lacks something must never pass for the view.
+import { getHeapStatistics } from 'node:v8'
 import type { Fold, Hidden } from '../../projection/fold.ts'
 import {
   isEditing,
@@ -9,10 +10,11 @@ import {
   type Range,
   type StoredEntry,
 } from '../../transcript/fact.ts'
-import { after, type Seq } from '../../transcript/ids.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { MB } from '../../settings/units.ts'
+import { after, type Seq, type SessionId } from '../../transcript/ids.ts'
 import { readLine, readLineBack, type Link } from '../../transcript/lineage.ts'
-import type { Failure, Result, Store } from '../../transcript/store.ts'
-import { MemoryRoom } from './memory-room.ts'
+import type { Failure, ReadItem, Result, Store } from '../../transcript/store.ts'
 
 export async function supplyAll(
   store: Store,
@@ -176,4 +178,43 @@ const isWithin = (place: number, ranges: readonly Range[]): boolean =>
 function damaged({ from, to }: Range): { readonly ok: false; readonly failure: Failure } {
   const message = `entries ${from} to ${to} cannot be read whole; a part of the transcript is damaged`
   return { ok: false, failure: { code: 'damaged', message } }
+}
+
+/**
+ * What opening a session takes in memory. Everything that no edit has removed from context is held, and a process that runs out
+ * of memory is ended by the system without a word: so it is counted while it is read, and ends with a failure before that.
+ */
+export class MemoryRoom {
+  readonly #session: SessionId
+  readonly #heap = getHeapStatistics()
+  #bytes = 0
+
+  constructor(session: SessionId) {
+    this.#session = session
+  }
+
+  /** What was held before is out of context now and forgotten. */
+  clear(): void {
+    this.#bytes = 0
+  }
+
+  /** Counts what is read; a failure when holding it would take more than there is. */
+  take(item: ReadItem): Failure | null {
+    if (item.kind !== 'entry' || item.bytes === undefined) return null
+    this.#bytes += item.bytes
+    // Texts take up to two bytes for each one on the disk, beside what the program holds already and works with.
+    const needed = 2 * this.#bytes + this.#heap.used_heap_size + defaults.engine.workingMemoryBytes
+    return needed <= this.#heap.heap_size_limit ? null : this.#failure()
+  }
+
+  #failure(): Failure {
+    const [held, limit] = [this.#bytes, this.#heap.heap_size_limit].map((bytes) => Math.floor(bytes / MB))
+    return {
+      code: 'no-memory',
+      message:
+        `session ${this.#session} holds more than ${held} MB that nothing has removed from context, too much for the ${limit} MB of memory ` +
+        `this process may use. Open it once with more, NODE_OPTIONS=--max-old-space-size=MEGABYTES with about three times the size of its ` +
+        'transcript, and compact it there (/compact, or pal compact); nothing was changed',
+    }
+  }
 }

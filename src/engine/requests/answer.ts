@@ -1,24 +1,22 @@
 // The answer to a request, written down before anything acts on it. What a stream leaves behind when it breaks is kept as a
-// partial answer, and what a refusal or a count tells of the window is kept as a fact. What was read from the cache is held
-// against what should have been.
+// partial answer, and what a refusal or a count tells of the window is kept as a fact.
 import { learnedWindow } from '../../model/models.ts'
 import { silentOverflow, type SilentOverflow } from '../../model/overflow.ts'
 import type { ModelEvent, ModelFailure, ModelMessage } from '../../model/model.ts'
 import { promptTokens } from '../../model/usage.ts'
 import type { ViewBlock } from '../../projection/view.ts'
-import type { CacheBreak } from '../../request/break-detector.ts'
-import { describeCause } from '../../request/break-report.ts'
 import type { Composed } from '../../request/compose.ts'
+import { sameReason } from '../../request/diagnosis.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { isRecord, type ToolUseBlock } from '../../transcript/content.ts'
+import type { ToolUseBlock } from '../../transcript/content.ts'
 import { type Entry, type FactOf, type Timing, type Usage } from '../../transcript/fact.ts'
 import type { Clock } from '../../transcript/ids.ts'
 import { endOf, stopKindOf } from '../../transcript/stop.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
-import { noteApplied, serverReportOf } from './server-edits.ts'
-import { dollarsOf, tokenRates } from '../limits/spend.ts'
-import { sayUnfinished } from './unfinished-answer.ts'
+import { diagnosisIn, readCache } from './cache-reading.ts'
+import { noteApplied } from './server-edits.ts'
+import { countedUsage, dollarsOf, isFree } from '../limits/spend.ts'
 
 export type Recorded =
   | { readonly ok: true; readonly entry: Entry | null }
@@ -32,8 +30,10 @@ export async function record(
   emit: Emit,
   timing?: Timing,
 ): Promise<Recorded> {
-  const { content, messageId, stop, usage } = message
+  const { content, messageId, stop } = message
+  const usage = countedUsage(message, core.state.latest.request?.tokens ?? 0)
   const ended = endOf(message)
+  const diagnosis = diagnosisIn(core, message)
   // The name that was asked for: a provider may answer under a dated one, and reasoning is matched by name.
   const { model, provider } = core.spoken
   const fact: FactOf<'assistant-message'> = {
@@ -46,6 +46,7 @@ export async function record(
     ...(provider === undefined ? {} : { provider }),
     usage,
     ...(timing === undefined ? {} : { timing }),
+    ...(diagnosis === null || diagnosis.reason === sameReason ? {} : { diagnosis }),
     ...(isPartial ? { partial: true } : {}),
     ...(isPartial || !isLeftOut(core, message) ? {} : { leftOut: true }),
   }
@@ -62,7 +63,7 @@ export async function record(
     const sentence = leftOutSentence(core, before, promptTokens(usage))
     if (sentence !== null) emit({ type: 'notice', code: 'left-out', message: sentence })
   } else {
-    await readCache(core, message, emit)
+    await readCache(core, message, diagnosis, emit)
   }
   if (!isPartial && before === null) {
     const failure = await noticeSilentOverflow(core, message, largestPrompt, emit)
@@ -149,9 +150,6 @@ function silentSentence({ why, promptTokens, limitTokens }: SilentOverflow, sent
       return `there was no room for an answer beside a prompt of ${promptTokens} tokens; compact, or allow more output`
   }
 }
-
-const isFree = ({ input, cacheRead, cacheWrite, output }: Usage): boolean =>
-  input + cacheRead + cacheWrite + output === 0
 
 /** Some gateways count their calls anew in every answer, and the wire wants each id once in a request. */
 function withOwnIds({ state: { fold } }: Slice<'state'>, message: ModelMessage): ModelMessage {
@@ -263,84 +261,36 @@ const firstWords: ReadonlySet<string> = new Set<ModelEvent['type']>([
   'call-start',
 ])
 
-// ---- the cache: a fall that nobody announced is written down with its causes, and said; watching never ends a turn ----
+// ---- why an answer says less than was asked for, in a sentence for the person: without it a turn would end in silence ----
 
-/** Called once for each answer, with what it says about its own request. */
-async function readCache(
-  core: Slice<
-    | 'append'
-    | 'lifetime'
-    | 'modelId'
-    | 'modelInfo'
-    | 'options'
-    | 'requests'
-    | 'source'
-    | 'spoken'
-    | 'transcript'
-  >,
-  message: ModelMessage,
-  emit: Emit,
-): Promise<void> {
-  const { options } = core
-  const { detector } = core.requests
-  const pending = core.requests.takePending()
-  if (pending === null || core.lifetime === null) return
-  const { usage } = message
-  const prompt = usage.input + usage.cacheRead + usage.cacheWrite
-  const found = detector.after(pending, {
-    usage,
-    deletedTokens: message.cacheDeletedTokens,
-    clearedTokens: serverReportOf(message).tokens,
-    rates: tokenRates(options.models, core.modelId, core.lifetime, prompt),
-    rules: core.spoken.wire.cacheRules(core.modelInfo()),
-  })
-  if (found === null) return
-  const diff = await keptDiff(core, found, message.messageId, emit)
-  const { causes, tokens, cost } = found
-  const written = await core.append([
-    {
-      type: 'cache-break',
-      source: core.source,
-      causes,
-      tokens,
-      cost: cost ?? 0,
-      ...diff,
-      ...missReason(message.diagnostics),
-    },
-  ])
-  if (!written.ok) emit({ type: 'notice', ...written.failure })
-  emit({ type: 'notice', code: 'cache-break', message: breakText(found) })
+/** Said where the turn ends with this answer. One that calls tools goes on, and what was cut in a call is said in its result. */
+function sayUnfinished(message: ModelMessage, emit: Emit): void {
+  const sentence = unfinishedSentence(message)
+  if (sentence !== null) emit({ type: 'notice', code: 'unfinished-answer', message: sentence })
 }
 
-/** What the provider says of a break, where its answer says anything. */
-function missReason(diagnostics: unknown): { readonly provider?: string } {
-  const reason = isRecord(diagnostics) ? diagnostics['cache_miss_reason'] : null
-  const word = isRecord(reason) ? reason['type'] : reason
-  return typeof word === 'string' && word !== '' ? { provider: word } : {}
-}
-
-async function keptDiff(
-  core: Slice<'options' | 'transcript'>,
-  { diff }: CacheBreak,
-  name: string,
-  emit: Emit,
-): Promise<{ readonly diff?: string }> {
-  const { store } = core.options
-  const put = await store.putBlob(
-    core.transcript.lease,
-    `cache-break-${name}`,
-    new TextEncoder().encode(diff),
-  )
-  if (put.ok) return { diff: put.blob }
-  emit({
-    type: 'notice',
-    code: put.failure.code,
-    message: `what broke the cache could not be kept: ${put.failure.message}`,
-  })
-  return {}
-}
-
-function breakText({ tokens, causes, cost }: CacheBreak): string {
-  const paid = cost === null ? '' : `, at a cost of $${cost.toFixed(4)}`
-  return `${tokens} cached tokens were sent again${paid}: ${causes.map(describeCause).join('; ')}`
+function unfinishedSentence(message: ModelMessage): string | null {
+  const { content, stop, usage } = message
+  if (content.some(({ type }) => type === 'tool_use')) return null
+  const word = stop === null ? '' : ` (${stop})`
+  const isSilent = !content.some((block) => block.type === 'text' && block.text.trim() !== '')
+  switch (endOf(message)) {
+    case 'refusal':
+      return `the model or its provider refused to answer${word}; say it in other words, or ask another model`
+    case 'filter':
+      return `the filter of the provider ended the answer${word}; say it in other words, or ask another model`
+    case 'length':
+      // Where not one token was written there was no room at all, and that is said elsewhere; some servers count nothing.
+      return usage.output === 0 && promptTokens(usage) > 0
+        ? null
+        : `the answer was cut at the most tokens of output${word}; ask to continue, or allow more with maxOutputTokens`
+    case 'end':
+      return isSilent ? 'the answer was empty; ask again' : null
+    case 'other':
+      return isSilent ? `the answer ended without a word${word}; ask again` : null
+    case 'tool':
+    case 'window':
+    case 'paused':
+      return null
+  }
 }

@@ -56,7 +56,7 @@ export async function withoutFeature(
   core: Slice<'append' | 'lifetime' | 'state'>,
   refused: Feature,
   why: string,
-  { segments }: Composed,
+  { segments, betas }: Composed,
   emit: Emit,
 ): Promise<boolean | TurnFailure> {
   const feature = refused === 'caching' && core.lifetime === '1h' ? 'long-lifetime' : refused
@@ -66,6 +66,8 @@ export async function withoutFeature(
     effort: segments.effort,
     caching: segments.breakpoints.join(' '),
     'long-lifetime': segments.breakpoints.join(' '),
+    // No part of the cache key: its beta is the one that no segment names.
+    'cache-diagnostics': betas.join() === segments.betas ? '' : 'asked',
   }
   if (asked[feature] === '' || isRefused(core, feature)) return false
   const written = await core.append([{ type: 'feature-refused', feature }])

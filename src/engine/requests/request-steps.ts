@@ -19,6 +19,7 @@ import { serverEditsFor } from './server-edits.ts'
 import { runLayers } from '../run-layers.ts'
 import { folderKind } from '../state.ts'
 import { capRefusal } from '../limits/spend.ts'
+import { diagnosisFor } from './cache-reading.ts'
 import { featuresFor } from './features.ts'
 import { loadMedia } from '../media/keeping.ts'
 import { holdToLimits, mediaFirst, newMediaLast } from '../media/limits.ts'
@@ -94,6 +95,7 @@ async function compose(making: Making): Promise<TurnFailure | null> {
     breakpointAt: requests.breakpointAt,
     ...featuresFor(core, emit),
     ...serverEditsFor(core, view),
+    ...diagnosisFor(core),
   })
   if (!outcome.ok) return { code: 'nothing-to-send', message: outcome.why }
   making.composed = outcome.composed

@@ -128,7 +128,7 @@ export class Requests {
 }
 
 /** The first place whose bytes a fact changes, or null. */
-export function changedFrom(fact: Fact, fold: Fold): number | null {
+function changedFrom(fact: Fact, fold: Fold): number | null {
   if (fact.type === 'view-edit') return firstOf(fact)
   if (fact.type === 'rewind') return fact.to
   if (fact.type === 'model-set') return 0

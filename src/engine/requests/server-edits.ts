@@ -111,7 +111,7 @@ const isNative = (fact: Fact): fact is FactOf<'view-edit'> =>
 
 const lastTurn = { type: 'thinking_turns', value: 1 } as const
 
-export const mayBeCleared = (core: Slice<'options'>, name: string): boolean =>
+const mayBeCleared = (core: Slice<'options'>, name: string): boolean =>
   ruleFor(core.options, name).results === 'clear'
 
 /**
@@ -153,7 +153,7 @@ function wasIdle(core: Slice<'options'>, view: View): boolean {
   return before !== null && core.options.clock.now() - before > defaults.clearing.idleMs
 }
 
-export const nativeName = 'native-clearing'
+const nativeName = 'native-clearing'
 
 export async function noteApplied(
   core: Slice<'append' | 'options' | 'state'>,

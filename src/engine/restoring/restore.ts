@@ -15,8 +15,7 @@ import type { Core, Slice } from '../core.ts'
 import { attachmentRef } from './read-through.ts'
 import { partlyVisibleFiles, restoreFiles, visibleFiles, type RestoredFile } from './files.ts'
 import { readThrough } from './read-through.ts'
-import type { Restorer, RestoreContext } from './restorer.ts'
-import { builtIn } from './standing.ts'
+import { builtIn, type Restorer, type RestoreContext } from './restorer.ts'
 
 export interface Restoration {
   readonly facts: readonly FactOf<'attachment'>[]

@@ -16,7 +16,7 @@ import { callId } from '../../transcript/ids.ts'
 import { expandCall } from '../../transcript/markers.ts'
 import type { BlobInfo, Result } from '../../transcript/store.ts'
 
-export async function keepWhole(
+async function keepWhole(
   core: Slice<'options' | 'transcript'>,
   id: string,
   place: number,

@@ -2,7 +2,7 @@
 // those of Chat Completions, which pair calls and results most strictly; files, reasoning and approvals ride along unread.
 import { isRecord } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import { plainDigest } from '../hash.ts'
+import { plainDigest } from '../../wires/plain-digest.ts'
 import type { Dialect, Element } from './dialect.ts'
 import { createFitting, type FrameworkOptions } from './fitting.ts'
 

@@ -9,17 +9,17 @@
 // sender's messages is that of their names. A message that was in hand when its reader died is then taken alone, and set
 // aside when that happened too often. What cannot be listed or read is a failure, never an empty box.
 import { join } from 'node:path'
+import { unlessMissing } from '../../disk/under-root.ts'
+import { refused } from '../../disk/failure.ts'
 import {
   attempt,
   makeFolders,
   readAt,
   syncFolder,
-  systemCode,
   writeAll,
   type Failure,
   type Result,
   type FileSystem,
-  type FailureCode,
 } from '../../disk/fs.ts'
 import { isTemporaryName, replaceFile } from '../../disk/replace.ts'
 import { safeName } from '../../disk/safe-name.ts'
@@ -286,19 +286,8 @@ function nameOf(
 const moved = (fs: FileSystem, from: string, to: string): Promise<void | null> =>
   unlessMissing(fs.rename(from, to))
 
-async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
-  try {
-    return await work
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null
-    throw error
-  }
-}
-
 /** As `attempt`, for work that has refusals of its own. */
 async function attemptValue(doing: string, work: () => Promise<Result<object>>): Promise<Result<object>> {
   const done = await attempt(doing, async () => ({ outcome: await work() }))
   return done.ok ? done.outcome : done
 }
-
-const refused = (code: FailureCode, message: string) => ({ ok: false, failure: { code, message } }) as const

@@ -9,6 +9,7 @@ import { isInside } from '../../disk/under-root.ts'
 import { pathIn } from '../../tools/files/guard.ts'
 import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
+import type { Clock } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 
 export type JobKind = 'extraction' | 'dream'
@@ -145,7 +146,7 @@ export interface MemoryJobOptions {
   readonly fs: FileSystem
   /** The stores that may be written to, the project's first. A team's is not among them. */
   readonly stores: readonly MemoryStore[]
-  /** Those of them that are folders: only these can be consolidated. */
+  /** Those of them that are folders: these have a diary, and beside them is noted what of the project still held. */
   readonly keepers: readonly FolderStore[]
   /** The tools of the session; their list is sent as it is. */
   readonly tools: () => readonly Tool[]
@@ -157,9 +158,16 @@ export interface MemoryJobOptions {
   /** The folder of the project, which shows whether what is remembered of it still holds. */
   readonly root: string
   readonly userHome: string | undefined
+  readonly clock: Clock
   /** False where what the engine is given is nobody's typed words but what a program was called with. */
   readonly isTyped: boolean
 }
+
+/** A store as the folder it is, or null. */
+export const folderOf = (
+  { keepers }: Pick<MemoryJobOptions, 'keepers'>,
+  { root }: MemoryStore,
+): FolderStore | null => keepers.find((keeper) => keeper.root === root) ?? null
 
 /** Whether a call names a path in a folder of memories. */
 export const isOurs =

@@ -4,11 +4,11 @@
 import { basename } from 'node:path'
 import type { JobContext, TurnWatcher } from '../../engine/ports.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { FolderStore } from '../../memory/keeping/folder-store.ts'
+import { hasSets, type SetStore } from '../../memory/memory-store.ts'
 import type { MemoryJobList, MemoryJob } from './memory-jobs.ts'
 import type { Consolidated } from './consolidation/consolidate.ts'
 import { spanSince } from './extraction/span.ts'
-import { isOurs, type MemoryJobOptions } from './memory-jobs.ts'
+import { folderOf, isOurs, type MemoryJobOptions } from './memory-jobs.ts'
 
 export interface WatcherOptions extends MemoryJobOptions {
   readonly list: MemoryJobList
@@ -60,16 +60,10 @@ export function memoryWatcher(options: WatcherOptions): MemoryWatcher {
       const state = stateOf(context.session)
       state.turns++
       if (state.working !== null) {
-        state.isWanted = true
+        state.isWanted = options.extracts
         return
       }
-      const work = afterTurn(options, context, state, scans, track)
-        // A port that throws is at fault, but the conversation must not end by it, and it must be heard of (law E1).
-        .catch((error: unknown) => tell(context, 'fault', `memories: ${String(error)}`))
-        .finally(() => {
-          state.working = null
-        })
-      state.working = track(work)
+      state.working = track(afterTurns(options, context, state, scans, track))
     },
     async settled() {
       while (under.size > 0) await Promise.all(under)
@@ -93,7 +87,11 @@ export function memoryWatcher(options: WatcherOptions): MemoryWatcher {
   }
 }
 
-async function afterTurn(
+/** Only the newest request was kept, and it is served whatever the count says. */
+const isWanted = ({ isWanted: isAsked, failures }: State, { ending }: JobContext): boolean =>
+  isAsked && failures < defaults.extraction.failures && !ending.aborted
+
+async function afterTurns(
   options: WatcherOptions,
   context: JobContext,
   state: State,
@@ -101,14 +99,21 @@ async function afterTurn(
   track: Track,
 ): Promise<void> {
   const every = options.every ?? defaults.extraction.every
-  let isDue = options.extracts && state.turns % every === 0
-  while (isDue && state.failures < defaults.extraction.failures && !context.ending.aborted) {
-    state.isWanted = false
-    await extractOnce(options, context, state)
-    // Only the newest request was kept, and it is served whatever the count says.
-    isDue = state.isWanted
-  }
-  await consolidateIfDue(options, context, state, scans, track)
+  state.isWanted = options.extracts && state.turns % every === 0
+  // A turn may also end while it is asked whether to consolidate.
+  do {
+    try {
+      while (isWanted(state, context)) {
+        state.isWanted = false
+        await extractOnce(options, context, state)
+      }
+      await consolidateIfDue(options, context, state, scans, track)
+    } catch (error) {
+      // A port that throws is at fault, but the conversation must not end by it, and it must be heard of (law E1).
+      tell(context, 'fault', `memories: ${String(error)}`)
+    }
+  } while (isWanted(state, context))
+  state.working = null
 }
 
 async function extractOnce(options: WatcherOptions, context: JobContext, state: State): Promise<void> {
@@ -157,7 +162,7 @@ async function extractOnce(options: WatcherOptions, context: JobContext, state: 
     context.tell({ type: 'memory', did: 'held', files: done.held.map((path) => basename(path)) })
 }
 
-/** One folder at a time; the others have their turn after a later one. */
+/** One store at a time; the others have their turn after a later one. */
 async function consolidateIfDue(
   options: WatcherOptions,
   context: JobContext,
@@ -166,30 +171,32 @@ async function consolidateIfDue(
   track: Track,
 ): Promise<void> {
   const { gateOf } = await import('./consolidation/gates.ts')
-  for (const keeper of options.keepers) {
+  for (const memories of options.stores.filter(hasSets)) {
     if (state.consolidating !== null || context.ending.aborted) return
-    const { root } = keeper.place
+    const { root } = memories
     const scan = scans.get(root) ?? { last: null }
     scans.set(root, scan)
     const { gate, failure } = await gateOf({
       isOn: options.consolidates,
-      keeper,
+      memories,
+      folder: folderOf(options, memories),
+      clock: options.clock,
       store: options.store,
       scans: scan,
     })
     if (failure !== null) tell(context, failure.code, `consolidating memories: ${failure.message}`)
     if (gate === 'open' && !context.ending.aborted)
-      await startConsolidation(options, keeper, context, state, track)
+      await startConsolidation(options, memories, context, state, track)
   }
 }
 /** Counts work as under way until it ends. */
 type Track = (work: Promise<void>) => Promise<void>
-/** When the sessions were last looked through, by folder. */
+/** When the sessions were last looked through, by store. */
 type Scans = Map<string, { last: number | null }>
 
 async function startConsolidation(
   options: WatcherOptions,
-  keeper: FolderStore,
+  memories: SetStore,
   context: JobContext,
   state: State,
   track: Track,
@@ -197,10 +204,10 @@ async function startConsolidation(
   const { consolidate } = await import('./consolidation/consolidate.ts')
   const job = options.list.start('dream', context.session, context.now())
   sign(context, job)
-  const work = consolidate(options, keeper, context, job, { isDry: false, isAsked: false })
+  const work = consolidate(options, memories, context, job, { isDry: false, isAsked: false })
     .then((consolidated) => {
       sign(context, job)
-      report(context, keeper, job, consolidated)
+      report(context, memories, job, consolidated)
     })
     .catch((error: unknown) => {
       job.end('failed', [String(error)])
@@ -213,21 +220,17 @@ async function startConsolidation(
 }
 
 /** What another process does, or a person has stopped, is no news. */
-function report(
-  context: JobContext,
-  { place }: FolderStore,
-  job: MemoryJob,
-  consolidated: Consolidated,
-): void {
+function report(context: JobContext, { scope }: SetStore, job: MemoryJob, consolidated: Consolidated): void {
   if (consolidated.kind === 'failed')
     tell(context, 'dream-failed', `consolidating memories: ${consolidated.why}`)
   if (consolidated.kind !== 'changed') return
   const gone = consolidated.changes.filter(({ text }) => text === null).length
   const { tokens } = job.look()
+  const undo = `; pal consolidate --undo${scope === 'project' ? '' : ` --scope ${scope}`} reverts it`
   tell(
     context,
     'dream-done',
-    `consolidating memories: ${consolidated.read} read, ${consolidated.changes.length - gone} changed, ${gone} retired, ${tokens} tokens; pal consolidate --undo${place.scope === 'project' ? '' : ` --scope ${place.scope}`} reverts it`,
+    `consolidating memories: ${consolidated.read} read, ${consolidated.changes.length - gone} changed, ${gone} retired, ${tokens} tokens${consolidated.set === null ? '' : undo}`,
   )
 }
 

@@ -6,7 +6,7 @@ import { openUnder, writeUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ReadFile } from '../../tools/tool.ts'
 
-export const notesName = 'session-memory/summary.md'
+const notesName = 'session-memory/summary.md'
 const modes = { file: 0o600, folder: 0o700 }
 
 export interface NotesFile {

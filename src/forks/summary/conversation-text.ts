@@ -79,7 +79,7 @@ export function piecesOf(rounds: readonly Round[], tokens: number): readonly (re
   return pieces.filter((piece) => piece.length > 0)
 }
 
-export const tokensOf = (round: Round): number => round.reduce((sum, line) => sum + line.tokens, 0)
+const tokensOf = (round: Round): number => round.reduce((sum, line) => sum + line.tokens, 0)
 
 /** Without the oldest rounds, so that `gap` tokens are saved, or a share of the rounds where nobody named a gap. */
 export function withoutOldest(rounds: readonly Round[], gap: number | null): readonly Round[] {
@@ -91,7 +91,7 @@ export function withoutOldest(rounds: readonly Round[], gap: number | null): rea
   return rounds.slice(at)
 }
 
-export const leftOutMark =
+const leftOutMark =
   '[The oldest part of this conversation is left out here: even the request for a summary was too long.]'
 
 /** The rounds as facts of a conversation of its own, after what earlier pieces came to. It begins with a user message. */

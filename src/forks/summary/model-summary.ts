@@ -23,6 +23,8 @@ import { defused } from '../../transcript/fence.ts'
 export interface ModelSummaryOptions {
   /** Another model than the session's; it is asked by direct calls, since it shares no cache. */
   readonly modelId?: string | undefined
+  /** The text is extracted unless the person, a hook or an instruction file says what it should hold. */
+  readonly onlyWithInstructions?: boolean | undefined
   readonly signMs?: number | undefined
 }
 
@@ -41,6 +43,7 @@ type Tried =
 /** Has a model write the text of a compaction, checked before it is used. */
 export function modelSummary(options: ModelSummaryOptions = {}): SessionSummariser {
   return {
+    onlyWithInstructions: options.onlyWithInstructions,
     summarise: async (ask, signal) => {
       const { jobContext, emit } = ask
       if (jobContext === null || !jobContext.hasModel) return failed('there is no model to ask')
@@ -55,9 +58,9 @@ export function modelSummary(options: ModelSummaryOptions = {}): SessionSummaris
   }
 }
 
-export const forkPurpose = 'summary'
+const forkPurpose = 'summary'
 /** Another prompt than the session's, so another source: its cache is not compared. */
-export const directPurpose = 'summary-direct'
+const directPurpose = 'summary-direct'
 
 async function written(
   ask: Asked,

@@ -1,6 +1,7 @@
 // The screen of one block: where it comes from, its whole life, what it cost, and who named it again.
 import { createHash } from 'node:crypto'
 import { refused } from '../../disk/failure.ts'
+import { added } from '../../lab/stats/gains.ts'
 import { isInForce } from '../../projection/folding/live-edits.ts'
 import { estimateBlocks } from '../../projection/tokens.ts'
 import type { ViewBlock } from '../../projection/view.ts'
@@ -12,7 +13,7 @@ import type { Result, Store } from '../../transcript/store.ts'
 import { wholeTokens } from '../indexing/edit-lives.ts'
 import type { SessionIndex } from '../indexing/index-builder.ts'
 import type { BlockDetail, BlockInterval, CarriedPrice } from '../protocol.ts'
-import { argumentIn, blocksOf, labelOf, saidIn, textOf } from './blocks-of.ts'
+import { argumentIn, blocksOf, labelOf, saidIn, textOf } from './lines.ts'
 import { entryAt } from './edits.ts'
 import { intervalsOf, isCarried, priceOf, type Interval } from './intervals.ts'
 
@@ -64,14 +65,6 @@ export async function blockDetail(
 }
 
 const nothing: CarriedPrice = { requests: 0, input: 0, written: 0, read: 0, dollars: 0, unpriced: 0 }
-const added = (a: CarriedPrice, b: CarriedPrice): CarriedPrice => ({
-  requests: a.requests + b.requests,
-  input: a.input + b.input,
-  written: a.written + b.written,
-  read: a.read + b.read,
-  dollars: a.dollars + b.dollars,
-  unpriced: a.unpriced + b.unpriced,
-})
 
 async function shownInterval(
   { store, links, index }: Place,

@@ -16,29 +16,22 @@ export function indexChunk(index: SessionIndex, before: number | null, count: nu
   const head = lists.head ?? -1
   const end = Math.max(0, Math.min(entries.length, before === null ? entries.length : before - first))
   const begin = Math.max(0, end - count)
-  const copy = <T>(column: ArrayLike<number>, make: (values: ArrayLike<number>) => T): T => make(column)
+  const rows = end - begin
   return {
     from: first + begin,
     to: first + end - 1,
-    at: timeOf(index, begin),
+    at: lists.firstAt + entries.sum('delta', 1, begin + 1),
     head,
     before: begin === 0 ? null : first + begin,
     kinds: lists.kinds,
     labels: lists.labels,
-    bytes: copy(entries.column('bytes', begin, end), (values) => Uint32Array.from(values)),
-    delta: copy(entries.column('delta', begin, end), (values) => Int32Array.from(values)),
-    tokens: copy(entries.column('tokens', begin, end), (values) => Uint32Array.from(values)),
-    label: copy(entries.column('label', begin, end), (values) => Uint16Array.from(values)),
-    kind: copy(entries.column('kind', begin, end), (values) => Uint8Array.from(values)),
+    bytes: entries.copied(new Uint32Array(rows), 'bytes', begin, end),
+    delta: entries.copied(new Int32Array(rows), 'delta', begin, end),
+    tokens: entries.copied(new Uint32Array(rows), 'tokens', begin, end),
+    label: entries.copied(new Uint16Array(rows), 'label', begin, end),
+    kind: entries.copied(new Uint8Array(rows), 'kind', begin, end),
     flags: flagsOf(index, begin, end),
   }
-}
-
-function timeOf({ entries, lists }: SessionIndex, row: number): number {
-  const deltas = entries.column('delta')
-  let at = lists.firstAt
-  for (let before = 1; before <= row; before++) at += deltas[before]!
-  return at
 }
 
 /** As the entries stand at the head: what the fold shows of them now. */
@@ -47,8 +40,7 @@ function flagsOf(index: SessionIndex, begin: number, end: number): Uint8Array {
   const first = lists.first ?? 0
   const { edits } = index.state.fold
   const pinned = new Set(edits.pins.filter((pin) => isInForce(pin, Infinity)).map(({ at }) => at as number))
-  const flags = Uint8Array.from(entries.column('flags', begin, end))
-  const tokens = entries.column('tokens', begin, end)
+  const flags = entries.copied(new Uint8Array(end - begin), 'flags', begin, end)
   const held = edits.held()
   for (let row = 0; row < flags.length; row++) {
     const place = first + begin + row
@@ -56,7 +48,7 @@ function flagsOf(index: SessionIndex, begin: number, end: number): Uint8Array {
       flags[row]! |= entryFlags.rewound
       continue
     }
-    if (tokens[row] === 0) continue
+    if (entries.get(begin + row, 'tokens') === 0) continue
     const top = edits.topAt(place)
     if (top?.edit.kind === 'summary') {
       flags[row]! |= entryFlags.summarised
@@ -120,7 +112,7 @@ export function requestChunk(index: SessionIndex, before: number | null, count: 
 }
 
 /** The provider's count of the prompt, or ours. */
-export function tokensOf({ requests }: SessionIndex, row: number): number {
+export function tokensOf({ requests }: Pick<SessionIndex, 'requests'>, row: number): number {
   const sum = requests.get(row, 'input') + requests.get(row, 'read') + requests.get(row, 'written')
   return Number.isNaN(sum) ? requests.get(row, 'estimate') : sum
 }

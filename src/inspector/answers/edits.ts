@@ -12,8 +12,15 @@ import { readLine, type Link } from '../../transcript/lineage.ts'
 import type { Result, Store } from '../../transcript/store.ts'
 import { wholeTokens, type EditLife } from '../indexing/edit-lives.ts'
 import type { SessionIndex } from '../indexing/index-builder.ts'
-import type { AuditDetail, EditDetail, EditSummary, EditedEntry, EditedText } from '../protocol.ts'
-import { blocksOf, labelOf } from './blocks-of.ts'
+import type {
+  AuditDetail,
+  EditDetail,
+  EditSummary,
+  EditedEntry,
+  EditedText,
+  RecordedHead,
+} from '../protocol.ts'
+import { blocksOf, labelOf } from './lines.ts'
 
 export const editsOf = (index: SessionIndex): readonly EditSummary[] =>
   index.editList.rows().map((row) => summaryOf(index, row))
@@ -60,11 +67,13 @@ export async function editDetail(
   links: readonly Link[],
   index: SessionIndex,
   place: number,
-): Promise<Result<{ readonly detail: EditDetail }>> {
+): Promise<Result<{ readonly detail: EditDetail | RecordedHead }>> {
   const row = index.editList.rows().find((one) => one.seq === place)
+  const entry = await entryAt(store, links, place)
+  if (entry?.fact.type === 'compaction-recorded')
+    return { ok: true, detail: { kind: 'recorded', seq: place, at: entry.at, client: entry.fact.client } }
   if (row === undefined) return refused('not-found', `entry ${place} is no edit of this session`)
   const summary = summaryOf(index, row)
-  const entry = await entryAt(store, links, place)
   if (entry === null) return refused('not-found', `entry ${place} cannot be read`)
   const { fact } = entry
   const life = index.lives.edits.find((one) => one.seq === place)

@@ -1,7 +1,6 @@
 // The life of an entry or of one of its blocks, by comparing places: when it was whole, when something stood for it, when it was
 // gone, which requests carried it meanwhile and what for. No request is composed for it.
-import type { EditLife, EditPart } from '../indexing/edit-lives.ts'
-import { wholeTokens } from '../indexing/edit-lives.ts'
+import { wholeTokens, type EditedBlock, type EditLife, type EditPart } from '../indexing/edit-lives.ts'
 import type { SessionIndex } from '../indexing/index-builder.ts'
 import type { BlockInterval, CarriedPrice } from '../protocol.ts'
 
@@ -23,11 +22,18 @@ export function intervalsOf(
 ): readonly Interval[] {
   const touching = lives
     .touching(place)
-    .filter(({ parts }) => parts.some((part) => isMeant(part, place, block)))
+    .flatMap((edit) =>
+      edit.parts.filter((part) => isMeant(part, place, block)).map((part) => ({ edit, part })),
+    )
+  // The outermost span counts; of equal ones the newest. Sorted once: a long session has hundreds over an early entry.
+  const spans = touching
+    .filter(({ part }) => isSpan(part))
+    .toSorted((a, b) => sizeOf(b.part) - sizeOf(a.part) || b.edit.seq - a.edit.seq)
+  const others = touching.filter(({ part }) => !isSpan(part))
   const cut = lives.cutAt(place)
   const turns = new Set<number>([place])
-  for (const { lives: stretches } of touching)
-    for (const { since, until } of stretches) {
+  for (const { edit } of touching)
+    for (const { since, until } of edit.lives) {
       turns.add(since)
       if (until !== null) turns.add(until)
     }
@@ -37,7 +43,10 @@ export function intervalsOf(
     .toSorted((a, b) => a - b)
   const intervals: Interval[] = []
   for (const since of places) {
-    const now = cut !== null && since >= cut ? rewound : stateAt(touching, place, block, since)
+    const now =
+      cut !== null && since >= cut
+        ? rewound
+        : stateAt(spans, others, (one) => isBlock(one, place, block), since)
     const last = intervals.at(-1)
     if (last?.state === now.state && last.edit === now.edit) continue
     if (last !== undefined) intervals[intervals.length - 1] = { ...last, until: since }
@@ -53,31 +62,34 @@ const rewound: Now = { state: 'rewound', edit: null, tokens: 0 }
 const isMeant = (part: EditPart, place: number, block: number | null): boolean =>
   place >= part.from &&
   place <= part.to &&
-  (part.kind === 'drop' || part.kind === 'summary' || part.blocks.some((one) => isBlock(one, place, block)))
-const isBlock = (
-  one: { readonly seq: number; readonly block: number },
-  place: number,
-  block: number | null,
-): boolean => one.seq === place && (block === null || one.block === block)
+  (isSpan(part) || part.blocks.some((one) => isBlock(one, place, block)))
+const isSpan = ({ kind }: EditPart): boolean => kind === 'drop' || kind === 'summary'
+const isBlock = (one: EditedBlock, place: number, block: number | null): boolean =>
+  one.seq === place && (block === null || one.block === block)
 
-function stateAt(touching: readonly EditLife[], place: number, block: number | null, at: number): Now {
-  const live = touching
-    .filter(({ lives }) => lives.some(({ since, until }) => since <= at && (until === null || at < until)))
-    .flatMap((edit) =>
-      edit.parts.filter((part) => isMeant(part, place, block)).map((part) => ({ edit, part })),
-    )
-  const spans = live.filter(({ part }) => part.kind === 'drop' || part.kind === 'summary')
-  // The outermost counts; of equal ones the newest.
-  const top = spans.toSorted((a, b) => sizeOf(b.part) - sizeOf(a.part) || b.edit.seq - a.edit.seq)[0]
+interface Touching {
+  readonly edit: EditLife
+  readonly part: EditPart
+}
+
+function stateAt(
+  spans: readonly Touching[],
+  others: readonly Touching[],
+  isOwn: (one: EditedBlock) => boolean,
+  at: number,
+): Now {
+  const isLive = ({ edit }: Touching): boolean =>
+    edit.lives.some(({ since, until }) => since <= at && (until === null || at < until))
+  const top = spans.find(isLive)
   if (top !== undefined) {
-    const kept = top.part.blocks.find((one) => isBlock(one, place, block))
+    const kept = top.part.blocks.find(isOwn)
     if (top.part.kind === 'drop') return { state: 'removed', edit: top.edit, tokens: 0 }
     if (kept === undefined) return { state: 'summarised', edit: top.edit, tokens: 0 }
     return { state: kept.tokens === wholeTokens ? 'whole' : 'excerpt', edit: top.edit, tokens: kept.tokens }
   }
-  const own = live.findLast(({ part }) => part.kind === 'stub') ?? live.at(-1)
+  const own = others.findLast((one) => one.part.kind === 'stub' && isLive(one)) ?? others.findLast(isLive)
   if (own === undefined) return { state: 'whole', edit: null, tokens: wholeTokens }
-  const { tokens } = own.part.blocks.find((one) => isBlock(one, place, block))!
+  const { tokens } = own.part.blocks.find(isOwn)!
   return { state: own.part.kind === 'stub' ? 'stub' : 'removed', edit: own.edit, tokens }
 }
 

@@ -1,12 +1,53 @@
 // Lines as they are stored, in bounded pieces, and a search through everything that was said.
-import { encode } from '../../transcript/codec.ts'
-import { isKnown, type Entry } from '../../transcript/fact.ts'
-import { seq } from '../../transcript/ids.ts'
-import { readLine, readLineBack, type Link } from '../../transcript/lineage.ts'
-import type { Result, Store } from '../../transcript/store.ts'
+import { partOf } from '../../projection/folding/part.ts'
+import type { ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { encode } from '../../transcript/codec.ts'
+import { textIn, textsIn } from '../../transcript/content.ts'
+import { type Entry, isKnown } from '../../transcript/fact.ts'
+import { seq } from '../../transcript/ids.ts'
+import { type Link, readLine, readLineBack } from '../../transcript/lineage.ts'
+import type { Result, Store } from '../../transcript/store.ts'
 import type { Found, Lines } from '../protocol.ts'
-import { blocksOf, textOf } from './blocks-of.ts'
+
+// The blocks of an entry as a person knows them, and a short name for each.
+
+/** By their index in the entry's own content; a result is one block. */
+export function blocksOf(entry: Entry): readonly ViewBlock[] {
+  const { fact } = entry
+  if (fact.type === 'tool-result') return partOf(entry)?.blocks ?? []
+  if ('content' in fact) return fact.content
+  return fact.type === 'memory-recall' || fact.type === 'compaction-recorded'
+    ? [{ type: 'text', text: fact.text }]
+    : []
+}
+
+export function textOf(block: ViewBlock): string {
+  if (block.type === 'text' && 'text' in block) return block.text
+  if (block.type === 'thinking' && 'thinking' in block) return block.thinking
+  if (block.type === 'tool_result' && 'content' in block) return textsIn(block.content).join('\n')
+  if (block.type === 'tool_use' && 'input' in block) return JSON.stringify(block.input, null, 2)
+  return JSON.stringify(block, (key, value: unknown) => (key === 'data' ? '…' : value)) ?? ''
+}
+
+const labelChars = 80
+
+export function labelOf({ fact }: Entry, block: ViewBlock): string {
+  const text =
+    block.type === 'tool_use' && 'name' in block ? `${block.name} ${argumentIn(block.input)}` : textOf(block)
+  const source = fact.type === 'attachment' ? `${fact.kind} ` : ''
+  return `${source}${text.replace(/\s+/gu, ' ').trim()}`.slice(0, labelChars).toWellFormed()
+}
+
+/** What a call is about: its first text. */
+export function argumentIn(input: Readonly<Record<string, unknown>>): string {
+  for (const value of Object.values(input)) if (typeof value === 'string') return value
+  return ''
+}
+
+/** What was said last by a person. */
+export const saidIn = ({ fact }: Entry): string =>
+  fact.type === 'user-message' ? textIn(fact.content, ' ').replace(/\s+/gu, ' ').trim() : ''
 
 /** However much is asked for, an answer holds no more than the limits; it says where to go on. */
 export async function linesBetween(

@@ -1,8 +1,13 @@
 // Sessions and what is known of each at once: heads, breaks, and the tree of agents.
+import { describeDiagnosis, disagreement } from '../../request/diagnosis.ts'
 import type { SessionIndex } from '../indexing/index-builder.ts'
+import type { AgentFact } from '../indexing/index-rows.ts'
 import { causeText, messageIn } from '../requests/difference.ts'
 import type { AgentNode, BreakRow, SessionHead, SessionRow, Totals } from '../protocol.ts'
 import { tokensOf } from './chunks.ts'
+
+/** What a row is made of: also of a session whose beginning alone was read. */
+type Counted = Pick<SessionIndex, 'lists' | 'requests'>
 
 export interface Listed {
   readonly bytes: number
@@ -30,7 +35,7 @@ export function headOf(index: SessionIndex, listed: Listed): SessionHead {
   }
 }
 
-export function rowOf(index: SessionIndex, { bytes, modifiedAt, owner }: Listed): SessionRow {
+export function rowOf(index: Counted, { bytes, modifiedAt, owner }: Listed): SessionRow {
   const { lists, requests } = index
   const last = requests.length - 1
   const broken = lists.breaks.at(-1)
@@ -52,24 +57,22 @@ export function rowOf(index: SessionIndex, { bytes, modifiedAt, owner }: Listed)
 }
 
 /** How sessions of other agents name where they come from. */
-export const gatewayPrefix = 'gateway'
+const gatewayPrefix = 'gateway'
 
 /** The most expensive first. */
 export const breaksOf = ({ lists }: SessionIndex): readonly BreakRow[] =>
   lists.breaks
-    .map((found) => ({
-      seq: found.seq,
-      at: found.at,
-      source: found.source,
-      request: found.request,
-      previous: found.previous,
-      tokens: found.tokens,
-      dollars: found.cost,
-      causes: found.causes.map(causeText),
-      isAnnounced: found.causes.some((cause) => kindOf(cause) === 'announced'),
-      ...messageIn(found.causes),
-      diff: found.diff,
-      provider: found.provider,
+    .map(({ cost, causes, provider, providerTokens, ...rest }) => ({
+      ...rest,
+      dollars: cost,
+      causes: causes.map(causeText),
+      isAnnounced: causes.some((cause) => kindOf(cause) === 'announced'),
+      ...messageIn(causes),
+      provider:
+        provider === null
+          ? null
+          : describeDiagnosis({ reason: provider, tokens: providerTokens ?? undefined }),
+      differs: provider === null ? null : disagreement(causes, provider),
     }))
     .toSorted((a, b) => b.dollars - a.dollars || b.tokens - a.tokens)
 
@@ -141,13 +144,7 @@ function stateOf(outcome: string | null, isStarted: boolean): AgentNode['state']
 }
 
 /** Its parent was told one sum of tokens. */
-const reportedTotals = ({
-  tokens,
-  dollars,
-}: {
-  readonly tokens: number
-  readonly dollars: number
-}): Totals | null =>
+const reportedTotals = ({ tokens, dollars }: Pick<AgentFact, 'tokens' | 'dollars'>): Totals | null =>
   tokens === 0 && dollars === 0
     ? null
     : { requests: 0, input: tokens, read: 0, written: 0, output: 0, dollars, unpriced: 0 }

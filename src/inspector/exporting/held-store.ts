@@ -44,11 +44,19 @@ export async function held(
       if (item.kind === 'entry') waiting.push(...relatedTo(item.entry))
       const clean = isRedacted && item.kind === 'entry' ? withoutSecrets(item.entry) : null
       secrets += clean?.secrets ?? 0
-      items.push(clean === null ? item : { ...item, kind: 'entry', entry: clean.entry })
+      items.push(
+        clean === null ? withoutQuote(item, isRedacted) : { ...item, kind: 'entry', entry: clean.entry },
+      )
     }
     sessions.set(id, { info, items })
   }
   return { ok: true, store: storeOf(sessions), secrets }
+}
+
+/** What says why a line cannot be read quotes a little of it: too little for a secret to be known by its shape. */
+function withoutQuote(item: ReadItem, isRedacted: boolean): ReadItem {
+  if (item.kind !== 'damage' || !isRedacted) return item
+  return { ...item, damage: { ...item.damage, what: item.damage.what.replace(/\s*\(.*$/su, '') } }
 }
 
 function relatedTo(entry: StoredEntry): readonly string[] {
@@ -103,9 +111,11 @@ function storeOf(sessions: ReadonlyMap<string, HeldSession>): Store {
     ]
   const placeOf = (item: ReadItem): number => (item.kind === 'entry' ? item.entry.seq : -1)
   return {
-    list: async function* () {
-      for (const { info } of sessions.values()) yield { ok: true, ...info }
+    list: async function* (only) {
+      for (const { info } of sessions.values())
+        if (info.session === (only ?? info.session)) yield { ok: true, ...info }
     },
+    owners: async () => new Map(),
     read: async function* (session, { from = 0, to = unbounded } = {}) {
       const items = itemsOf(session)
       for (let at = firstFrom(items, from); at < items.length; at++) {

@@ -10,33 +10,36 @@ import { isControl } from '../../projection/folding/live-edits.ts'
 import { partOf } from '../../projection/folding/part.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { textIn } from '../../transcript/content.ts'
-import { isKnown, type Entry, type FactOf, type StoredEntry } from '../../transcript/fact.ts'
+import { type Entry, type FactOf, isKnown, type StoredEntry } from '../../transcript/fact.ts'
 import { seq } from '../../transcript/ids.ts'
+import type { Checkpoint } from '../../transcript/store.ts'
 import { entryFlags, missingKind, noLabel } from '../columns.ts'
-import { answered } from './answered.ts'
+import { answered, noteFact } from './noted-facts.ts'
 import { EditLives } from './edit-lives.ts'
 import {
   emptyLists,
   entryTable,
-  requestTable,
+  type EntryTable,
   type IndexLists,
   type IndexOptions,
   type IndexParts,
+  type IndexTables,
+  requestTable,
+  type RequestTable,
+  type Snapshot,
 } from './index-rows.ts'
-import { noteFact } from './noted-facts.ts'
 
 export class SessionIndex implements IndexParts {
   readonly options: IndexOptions
   readonly lists: IndexLists
-  readonly entries = entryTable()
-  readonly requests = requestTable()
+  readonly entries: EntryTable
+  readonly requests: RequestTable
   readonly lives: EditLives
   readonly editList: EditList
   #state: SessionState
   readonly #held = new HeldTokens()
   /** Since the last request nothing but new entries has come. */
   #isGrown = true
-  #sinceSnapshot = 0
   readonly #labels: Map<string, number>
   readonly #kinds: Map<string, number>
 
@@ -45,9 +48,12 @@ export class SessionIndex implements IndexParts {
     options: IndexOptions,
     lists: IndexLists = emptyLists(session),
     state?: SessionState,
+    tables: IndexTables = { entries: entryTable(), requests: requestTable() },
   ) {
     this.options = options
     this.lists = lists
+    this.entries = tables.entries
+    this.requests = tables.requests
     this.#state = state ?? newState()
     this.lives = new EditLives([...lists.lives], [...lists.cuts])
     this.editList = new EditList(lists.edits)
@@ -66,9 +72,9 @@ export class SessionIndex implements IndexParts {
   }
 
   /** An entry of a session that this one continues: in its requests, and in no row. */
-  inherit(entry: StoredEntry): void {
+  inherit(entry: StoredEntry, bytes: number): void {
     if (isKnown(entry)) this.#editing(entry)
-    this.#advance(entry, 0)
+    this.#advance(entry, bytes)
   }
 
   /** The first entry of its own. */
@@ -117,28 +123,17 @@ export class SessionIndex implements IndexParts {
   #advance(entry: StoredEntry, bytes: number): void {
     const { lists } = this
     lists.heldBytes += bytes
+    lists.readBytes += bytes
     // More than any window holds: the session was never compacted, and the window is no longer computed.
     if (lists.heldBytes > defaults.inspector.heldBytes || lists.readOnlyFrom !== null)
       lists.unfoldedFrom ??= entry.seq
     if (lists.unfoldedFrom !== null) return
     this.#state = advance(this.#state, entry, this.options.models)
     const isBoundary = isKnown(entry) && entry.fact.type === 'boundary'
-    if (isBoundary) {
-      this.#state.fold.evict()
-      lists.heldBytes = 0
-    }
-    this.#sinceSnapshot++
-    if (this.#sinceSnapshot >= defaults.inspector.snapshotEntries || isBoundary) this.#snapshot()
-  }
-
-  #snapshot(): void {
-    if (this.#sinceSnapshot < defaults.inspector.snapshotLeast) return
-    const { snapshots } = this.lists
-    snapshots.push(checkpointFor(this.#state))
-    this.#sinceSnapshot = 0
-    // Halved when there are many: a walk from one to the next stays short in proportion to the session.
-    if (snapshots.length > defaults.inspector.snapshots)
-      snapshots.splice(0, snapshots.length, ...snapshots.filter((_, at) => at % 2 === 1))
+    if (!isBoundary) return
+    this.#state.fold.evict()
+    lists.heldBytes = 0
+    lists.snapshots = withSnapshot(lists.snapshots, lists.readBytes, () => checkpointFor(this.#state))
   }
 
   #described(entry: StoredEntry): { tokens: number; label: number; kind: number; flags: number } {
@@ -146,7 +141,8 @@ export class SessionIndex implements IndexParts {
       this.#kinds,
       this.lists.kinds,
       isKnown(entry) ? entry.fact.type : entry.unknown,
-      missingKind - 1,
+      // One below is what the page has for a row that has not come.
+      missingKind - 2,
     )
     if (!isKnown(entry)) return { tokens: 0, label: noLabel, kind, flags: 0 }
     const { fact } = entry
@@ -213,7 +209,10 @@ function numbered(known: Map<string, number>, list: string[], text: string, most
   const short = text.slice(0, defaults.inspector.labelChars)
   const found = known.get(short)
   if (found !== undefined) return found
-  if (list.length >= most) return most
+  if (list.length >= most) {
+    list[most] ??= 'other'
+    return most
+  }
   known.set(short, list.length)
   return list.push(short) - 1
 }
@@ -256,4 +255,33 @@ function flagsOf(fact: Entry['fact']): number {
     ((fact.type === 'turn-end' || fact.type === 'fork-end') && fact.outcome === 'failed')
   const spilled = fact.type === 'tool-result' && fact.spill !== undefined
   return (failed ? entryFlags.isError : 0) | (spilled ? entryFlags.spilled : 0)
+}
+
+// Folds that the index keeps to begin from. They lie evenly over the bytes of a session: those of long ago are thinned out as it
+// grows, but no more than those of now, so that a request from anywhere costs the same small share of the session.
+
+/** With one more at the place where so many bytes have been read, unless the last one is near. */
+export function withSnapshot(
+  kept: readonly Snapshot[],
+  bytes: number,
+  make: () => Checkpoint,
+): readonly Snapshot[] {
+  const least = distanceAt(bytes)
+  if (bytes - (kept.at(-1)?.bytes ?? 0) < least) return kept
+  const all = [...kept, { bytes, checkpoint: make() }]
+  if (all.length <= defaults.inspector.snapshots) return all
+  let last = 0
+  return all.filter(({ bytes: at }) => {
+    if (at - last < least) return false
+    last = at
+    return true
+  })
+}
+
+/** Doubled as the session grows: what was thinned out by one distance still fits the next. */
+function distanceAt(bytes: number): number {
+  const { snapshots, snapshotBytes } = defaults.inspector
+  let distance: number = snapshotBytes
+  while (distance * snapshots < bytes) distance *= 2
+  return distance
 }

@@ -4,15 +4,14 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import type { SessionState } from '../../engine/state.ts'
-import { attempt, makeFolders, type FileSystem } from '../../disk/fs.ts'
+import { attempt, makeFolders, readAt, type FileSystem, type OpenFile } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import type { Checkpoint, Result } from '../../transcript/store.ts'
-import { SessionIndex } from './index-builder.ts'
-import type { IndexLists, IndexOptions } from './index-rows.ts'
+import type { SessionIndex } from './index-builder.ts'
+import { entryTable, requestTable, type IndexLists, type IndexTables } from './index-rows.ts'
 
 /** Changes when rows or lists mean something else. */
-const version = 4
+const version = 5
 
 export interface IndexPlace {
   readonly fs: FileSystem
@@ -32,8 +31,7 @@ interface Header {
 export interface LoadedIndex {
   readonly lists: IndexLists
   readonly checkpoint: Checkpoint | null
-  /** Makes the index once its fold has been restored. */
-  readonly make: (options: IndexOptions, state: SessionState) => SessionIndex
+  readonly tables: IndexTables
 }
 
 /** `scope` tells sessions of different stores apart. */
@@ -47,23 +45,26 @@ export async function saveIndex(
   checkpoint: Checkpoint | null,
 ): Promise<Result<object>> {
   const lists = deflateRawSync(JSON.stringify({ ...index.kept(), checkpoint }), { level: 1 })
-  const body = Buffer.concat([lists, ...index.entries.bytes(), ...index.requests.bytes()])
+  // The columns go to the disk from where they are: a second copy of them would be most of the memory there is.
+  const body = (): Iterable<Uint8Array> => [lists, ...index.entries.bytes(), ...index.requests.bytes()]
+  const sha256 = createHash('sha256')
+  for (const part of body()) sha256.update(part)
   const header: Header = {
     version,
     session: index.lists.session,
     listsBytes: lists.length,
     entries: index.entries.length,
     requests: index.requests.length,
-    sha256: createHash('sha256').update(body).digest('hex'),
+    sha256: sha256.digest('hex'),
   }
-  const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), body])
   const made = await attempt(`making ${place.folder}`, async () => {
     await makeFolders(place.fs, place.folder, 0o700)
     return {}
   })
   if (!made.ok) return made
   const path = pathOf(place.folder, scope, index.lists.session)
-  return replaceFile(place.fs, path, bytes, { mode: 0o600, unique: place.unique })
+  const parts = [Buffer.from(`${JSON.stringify(header)}\n`), ...body()]
+  return replaceFile(place.fs, path, parts, { mode: 0o600, unique: place.unique })
 }
 
 /** Null where there is none that can be used, for whatever reason. */
@@ -73,51 +74,57 @@ export async function loadIndex(
   session: string,
 ): Promise<LoadedIndex | null> {
   const path = pathOf(place.folder, scope, session)
-  const read = await attempt(`reading ${path}`, async () => ({ bytes: await readWhole(place.fs, path) }))
-  return read.ok ? parsed(read.bytes, session) : null
-}
-
-async function readWhole(fs: FileSystem, path: string): Promise<Buffer> {
-  const file = await fs.open(path, 'read')
-  try {
-    const { bytes: size } = await file.stat()
-    const bytes = Buffer.alloc(size)
-    let filled = 0
-    while (filled < size) {
-      const count = await file.read(bytes.subarray(filled), filled)
-      if (count === 0) break
-      filled += count
+  const read = await attempt(`reading ${path}`, async () => {
+    const file = await place.fs.open(path, 'read')
+    try {
+      return { loaded: await loadedFrom(file, session) }
+    } finally {
+      await file.close()
     }
-    return bytes.subarray(0, filled)
-  } finally {
-    await file.close()
-  }
+  })
+  return read.ok ? read.loaded : null
 }
 
-function parsed(bytes: Buffer, session: string): LoadedIndex | null {
-  const end = bytes.indexOf(0x0a)
+async function loadedFrom(file: OpenFile, session: string): Promise<LoadedIndex | null> {
+  const start = await readAt(file, 0, headerBytes)
+  const end = start.indexOf(0x0a)
   if (end < 0) return null
+  const header = headerIn(start.toString('utf8', 0, end))
+  if (header?.version !== version || header.session !== session) return null
+  const { listsBytes = 0, entries = 0, requests = 0 } = header
+  const tables = { entries: entryTable(), requests: requestTable() }
+  const { bytes: size } = await file.stat()
+  const columns = tables.entries.bytesOf(entries) + tables.requests.bytesOf(requests)
+  if (end + 1 + listsBytes + columns !== size) return null
+  const sha256 = createHash('sha256')
+  let at = end + 1
+  const read = async (into: Uint8Array): Promise<void> => {
+    for (let done = 0; done < into.length;) {
+      const count = await file.read(into.subarray(done), at)
+      if (count === 0) break
+      done += count
+      at += count
+    }
+    sha256.update(into)
+  }
+  const packed = Buffer.alloc(listsBytes)
+  await read(packed)
+  await tables.entries.load(entries, read)
+  await tables.requests.load(requests, read)
+  if (sha256.digest('hex') !== header.sha256) return null
+  const kept = JSON.parse(inflateRawSync(packed).toString('utf8')) as IndexLists & {
+    readonly checkpoint: Checkpoint | null
+  }
+  const { checkpoint, ...lists } = kept
+  return { lists, checkpoint, tables }
+}
+
+/** Longer than any first line. */
+const headerBytes = 4096
+
+function headerIn(text: string): Partial<Header> | null {
   try {
-    const header = JSON.parse(bytes.toString('utf8', 0, end)) as Partial<Header>
-    const body = bytes.subarray(end + 1)
-    if (header.version !== version || header.session !== session) return null
-    if (createHash('sha256').update(body).digest('hex') !== header.sha256) return null
-    const { listsBytes = 0, entries = 0, requests = 0 } = header
-    const kept = JSON.parse(inflateRawSync(body.subarray(0, listsBytes)).toString('utf8')) as IndexLists & {
-      readonly checkpoint: Checkpoint | null
-    }
-    const { checkpoint, ...lists } = kept
-    const columns = body.subarray(listsBytes)
-    return {
-      lists,
-      checkpoint,
-      make: (options, state) => {
-        const index = new SessionIndex(session, options, lists, state)
-        const used = index.entries.load(columns, entries) ?? 0
-        index.requests.load(columns.subarray(used), requests)
-        return index
-      },
-    }
+    return JSON.parse(text) as Partial<Header>
   } catch {
     return null
   }

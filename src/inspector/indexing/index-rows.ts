@@ -4,6 +4,7 @@ import type { ModelTable } from '../../model/models.ts'
 import type { EditListState } from '../../projection/edit-list.ts'
 import type { Range } from '../../transcript/fact.ts'
 import type { Checkpoint } from '../../transcript/store.ts'
+import type { AgentNode, BreakRow, Totals } from '../protocol.ts'
 import type { Cut, EditLife } from './edit-lives.ts'
 import { NumberTable } from './number-table.ts'
 
@@ -11,7 +12,7 @@ export const entryTable = () =>
   new NumberTable({ bytes: 'u32', delta: 'i32', tokens: 'u32', label: 'u16', kind: 'u8', flags: 'u8' })
 export type EntryTable = ReturnType<typeof entryTable>
 
-/** NaN stands for what is not known, where a column holds fractions. */
+/** NaN stands for what is not known, where a column holds counts or fractions. */
 export const requestTable = () =>
   new NumberTable({
     seq: 'u32',
@@ -21,13 +22,13 @@ export const requestTable = () =>
     /** Our own count when it was sent. */
     estimate: 'u32',
     limit: 'u32',
-    input: 'f64',
-    read: 'f64',
-    written: 'f64',
-    output: 'f64',
+    input: 'count',
+    read: 'count',
+    written: 'count',
+    output: 'count',
     dollars: 'f64',
-    answer: 'f64',
-    break: 'f64',
+    answer: 'count',
+    break: 'count',
     firstMs: 'f32',
     ms: 'f32',
     tries: 'f32',
@@ -47,6 +48,11 @@ export const requestTable = () =>
   })
 export type RequestTable = ReturnType<typeof requestTable>
 
+export interface IndexTables {
+  readonly entries: EntryTable
+  readonly requests: RequestTable
+}
+
 /** The place of the request before one, of the same source; null for its first. */
 export function previousRequest(requests: RequestTable, row: number): number | null {
   for (let at = row - 1; at >= 0; at--)
@@ -54,27 +60,17 @@ export function previousRequest(requests: RequestTable, row: number): number | n
   return null
 }
 
-export interface BreakFact {
-  readonly seq: number
-  readonly at: number
-  readonly source: string
-  readonly request: number | null
-  readonly previous: number | null
-  readonly tokens: number
+type BreakPlace = 'seq' | 'at' | 'source' | 'request' | 'previous' | 'tokens' | 'diff' | 'provider'
+export interface BreakFact extends Pick<BreakRow, BreakPlace> {
   readonly cost: number
   readonly causes: readonly unknown[]
-  readonly diff: string | null
-  readonly provider: string | null
+  readonly providerTokens: number | null
 }
 
-export interface AgentFact {
+export interface AgentFact extends Pick<AgentNode, 'label' | 'agent' | 'mode' | 'worktree'> {
   readonly child: string
-  readonly label: string
-  readonly agent: string
-  readonly mode: string
-  readonly worktree: { readonly path: string; readonly branch: string } | null
-  readonly started: { readonly seq: number; readonly at: number } | null
-  ended: { readonly seq: number; readonly at: number } | null
+  readonly started: AgentNode['startedAt']
+  ended: AgentNode['endedAt']
   outcome: string | null
   report: string
   tokens: number
@@ -90,6 +86,12 @@ export interface RecallFact {
 /** Memories that were saved from a stretch of entries. */
 export interface ExtractedFact extends Range {
   readonly files: readonly string[]
+}
+
+export interface Snapshot {
+  /** Read before it. */
+  readonly bytes: number
+  readonly checkpoint: Checkpoint
 }
 
 export interface IndexOptions {
@@ -149,17 +151,11 @@ export interface IndexLists {
   /** Bytes read since what was in view was last forgotten. */
   heldBytes: number
   spent: { tokens: number; dollars: number }
-  totals: {
-    requests: number
-    input: number
-    read: number
-    written: number
-    output: number
-    dollars: number
-    unpriced: number
-  }
-  /** Folds to begin from when one request of long ago is wanted. */
-  readonly snapshots: Checkpoint[]
+  totals: { -readonly [Name in keyof Totals]: Totals[Name] }
+  /** Bytes read so far, with what the session continues. */
+  readBytes: number
+  /** Folds to begin from when one request of long ago is wanted, evenly over all bytes. */
+  snapshots: readonly Snapshot[]
 }
 
 export const emptyLists = (session: string): IndexLists => ({
@@ -199,5 +195,6 @@ export const emptyLists = (session: string): IndexLists => ({
   heldBytes: 0,
   spent: { tokens: 0, dollars: 0 },
   totals: { requests: 0, input: 0, read: 0, written: 0, output: 0, dollars: 0, unpriced: 0 },
+  readBytes: 0,
   snapshots: [],
 })

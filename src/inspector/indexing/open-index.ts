@@ -2,7 +2,7 @@
 // takes a lock or writes beside the session.
 import { checkpointFor, stateAt } from '../../engine/opening/resume.ts'
 import { supplyMissing } from '../../engine/opening/supply.ts'
-import { newState } from '../../engine/state.ts'
+import { newState, type SessionState } from '../../engine/state.ts'
 import { refused } from '../../disk/failure.ts'
 import { isControl, rangeOf } from '../../projection/folding/live-edits.ts'
 import { encode } from '../../transcript/codec.ts'
@@ -10,6 +10,7 @@ import { isEditing, isKnown, type StoredEntry } from '../../transcript/fact.ts'
 import { seq, sessionId, type SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine, type Link } from '../../transcript/lineage.ts'
 import type { ReadItem, Result, Store } from '../../transcript/store.ts'
+import type { LiveEvent } from '../protocol.ts'
 import { SessionIndex } from './index-builder.ts'
 import type { IndexOptions } from './index-rows.ts'
 import { loadIndex, saveIndex, type IndexPlace } from './index-file.ts'
@@ -28,15 +29,7 @@ export interface OpenedIndex {
 }
 
 /** What has come since. */
-export interface Grown {
-  readonly from: number
-  readonly head: number
-  /** Entries whose state is another now. */
-  readonly stale: { readonly from: number; readonly to: number } | null
-  readonly requests: number
-  readonly edits: number
-  readonly breaks: number
-}
+export type Grown = Omit<Extract<LiveEvent, { readonly type: 'grew' }>, 'type' | 'session'>
 
 /** Entries after which a longer index is worth writing again. */
 const worthSaving = 2000
@@ -75,14 +68,15 @@ async function keptIndex(
   if (source.place === null) return null
   const loaded = await loadIndex(source.place, source.scope, session)
   if (loaded === null) return null
-  const { lists, checkpoint } = loaded
+  const { lists, checkpoint, tables } = loaded
+  const made = (state: SessionState): SessionIndex => new SessionIndex(session, source, lists, state, tables)
   if (lists.head === null || lists.first === null) return null
   if ((await uuidAt(source.store, session, lists.head)) !== lists.headUuid) return null
   if ((await uuidAt(source.store, session, lists.first)) !== lists.firstUuid) return null
-  if (lists.unfoldedFrom !== null) return loaded.make(source, newState())
+  if (lists.unfoldedFrom !== null) return made(newState())
   if (checkpoint === null || checkpoint.upTo !== lists.head) return null
   const resumed = await stateAt(source.store, links, source.models, seq(lists.head), checkpoint)
-  return resumed.ok ? loaded.make(source, resumed) : null
+  return resumed.ok ? made(resumed) : null
 }
 
 async function uuidAt(store: Store, session: SessionId, place: number): Promise<string | null> {
@@ -99,26 +93,35 @@ async function inherited(
 ): Promise<(Result<object> & { readonly ok: false }) | null> {
   const own = links.at(-1)!
   for await (const item of readLine(source.store, links, { to: seq(own.from - 1) })) {
-    const failure = await taken(source, { index, links }, item, (entry) => index.inherit(entry))
+    const failure = await taken(source, { index, links }, item, (entry, bytes) => index.inherit(entry, bytes))
     if (failure !== null) return failure
   }
   index.begin(own.from)
   return null
 }
 
-/** Reads what came after the head of the index. */
+/** What reading on has found: nothing new, what came, or that another session stands in its place now. */
+export type Extended = Grown | 'replaced' | null
+
+/** Reads what came after the head of the index. A session that was cut or replaced no longer has that head: its index says nothing of it. */
 export async function extend(
   source: IndexSource,
   opened: OpenedIndex,
-): Promise<Result<{ readonly grown: Grown | null }>> {
+): Promise<Result<{ readonly grown: Extended }>> {
   const { index } = opened
   const { lists, requests } = index
   const before = lists.head
   const counts = [requests.length, lists.breaks.length] as const
   let edits = 0
   let stale: Grown['stale'] = null
-  const from = before === null ? {} : { from: seq(before + 1) }
+  const from = before === null ? {} : { from: seq(before) }
+  let isSame = before === null
   for await (const item of source.store.read(sessionId(lists.session), from)) {
+    if (!isSame && item.kind === 'entry') {
+      if (item.entry.seq !== before || item.entry.uuid !== lists.headUuid) break
+      isSame = true
+      continue
+    }
     const failure = await taken(source, opened, item, (entry, bytes) => {
       if (isKnown(entry) && isEditing(entry.fact)) edits++
       stale = widened(stale, index, entry)
@@ -126,6 +129,7 @@ export async function extend(
     })
     if (failure !== null) return failure
   }
+  if (!isSame) return { ok: true, grown: 'replaced' }
   const head = lists.head
   if (head === null || head === before) return { ok: true, grown: null }
   return {
@@ -149,8 +153,8 @@ async function taken(
 ): Promise<(Result<object> & { readonly ok: false }) | null> {
   if (item.kind === 'failed') return { ok: false, failure: item.failure }
   if (item.kind === 'damage') {
-    const { file, line, what, done } = item.damage
-    index.lists.damage.push(`${file}:${line}: ${what}; ${done}`)
+    const { where, what, done } = item.damage
+    index.lists.damage.push(`${where}: ${what}; ${done}`)
     return null
   }
   const { entry, bytes } = item

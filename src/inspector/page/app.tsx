@@ -1,11 +1,11 @@
 // The frame of the page: the bar with the session's figures, the screens, what stands over them, and the keys.
+import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { fragmentOf, usualPolicies, type Address } from './data/address.ts'
+import { type Address, fragmentOf, usualPolicies } from './data/address.ts'
 import { keyFor } from './data/keys.ts'
 import type { OpenSession } from './data/session.ts'
 import { titleOf, usePage } from './data/state.ts'
 import { Zoom } from './parts/chart.tsx'
-import { Boundary } from './parts/boundary.tsx'
 import { Confirm } from './parts/confirm.tsx'
 import { Find } from './parts/find.tsx'
 import { GoTo, Help, Notices } from './parts/overlays.tsx'
@@ -20,7 +20,7 @@ import { RequestScreen } from './screens/request.tsx'
 import { SessionsScreen } from './screens/sessions.tsx'
 import { WindowScreen } from './screens/window.tsx'
 import { counted, dollars, moment, short, whole } from './text/format.ts'
-import { Name } from './text/shown-text.tsx'
+import { marked, Name } from './text/shown-text.tsx'
 
 export function App() {
   const page = usePage()
@@ -225,7 +225,7 @@ function Live({ open }: { readonly open: OpenSession }) {
       at rest
     </span>
   ) : (
-    <span class="on" title={`process ${owner.pid} on ${owner.host}`}>
+    <span class="on" title={owner}>
       <span class="dot live" aria-hidden="true" />
       live
     </span>
@@ -271,4 +271,27 @@ function Tabs({ open }: { readonly open: OpenSession | null }) {
       ))}
     </nav>
   )
+}
+
+// A part that cannot be drawn says so and leaves the rest of the page as it is.
+interface Props {
+  readonly children: ComponentChildren
+}
+
+class Boundary extends Component<Props, { readonly problem: string | null }> {
+  override state = { problem: null }
+
+  override componentDidCatch(error: unknown): void {
+    this.setState({ problem: error instanceof Error ? error.message : String(error) })
+  }
+
+  override render() {
+    const { problem } = this.state
+    if (problem === null) return this.props.children
+    return (
+      <p class="problem" role="alert">
+        This could not be shown ({marked(problem)}). The raw entry is in the list.
+      </p>
+    )
+  }
 }

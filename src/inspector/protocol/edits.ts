@@ -87,6 +87,7 @@ export interface BreakRow {
   readonly block: number | null
   readonly offset: number | null
   readonly diff: string | null
-  /** The provider's own word for it, where it was asked: model_changed, system_changed, tools_changed, messages_changed … */
+  /** What the provider itself says of it, where it was asked, and where that is another part of the prompt than ours. */
   readonly provider: string | null
+  readonly differs: string | null
 }

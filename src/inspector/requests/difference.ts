@@ -1,6 +1,6 @@
 // Where two requests part: piece by piece in the order the provider reads them, without the breakpoints, which move with
 // every request and are no part of what is cached.
-import { describeCause, type BreakCause } from '../../request/break-report.ts'
+import { describeCause, firstDifferent, type BreakCause } from '../../request/break-report.ts'
 import type { Segments } from '../../request/segments.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { RequestDifference } from '../protocol.ts'
@@ -67,12 +67,6 @@ export function differenceOf(before: Segments, after: Segments): Compared {
     before: isShorter ? around(gone!.json, 0) : '',
     after: '',
   }
-}
-
-function firstDifferent(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  for (let at = 0; at < length; at++) if (a[at] !== b[at]) return at
-  return length
 }
 
 const around = (text: string, offset: number): string =>

@@ -4,6 +4,7 @@ import { shared } from '../../lab/playing/held-tokens.ts'
 import { dollarsOf } from '../../engine/limits/spend.ts'
 import { estimateBlock, estimateText } from '../../projection/tokens.ts'
 import type { ViewBlock } from '../../projection/view.ts'
+import { describeDiagnosis } from '../../request/diagnosis.ts'
 import type { SentBlock, SentMessage } from '../../request/segments.ts'
 import type { SessionIndex } from '../indexing/index-builder.ts'
 import type { RequestDetail, RequestDifference, RequestPart, RequestPiece } from '../protocol.ts'
@@ -45,6 +46,7 @@ export function detailOf(
             dollars: dollarsOf(models, answer?.fact.model ?? fact.model, usage),
           },
     timing: answer?.fact.timing ?? null,
+    diagnosis: answer?.fact.diagnosis === undefined ? null : describeDiagnosis(answer.fact.diagnosis),
     lifetime: fact.lifetime ?? null,
     marks: fact.marks,
     pieces: piecesOf(request),
@@ -60,7 +62,7 @@ export function detailOf(
   }
 }
 
-export const numberOf = (index: SessionIndex, seq: number): number => index.requests.firstFrom('seq', seq) + 1
+const numberOf = (index: SessionIndex, seq: number): number => index.requests.firstFrom('seq', seq) + 1
 
 const inexactText = ({ lists }: SessionIndex): string =>
   lists.imported !== null

@@ -1,5 +1,7 @@
 // Bodies in, answers out. A client that sends slowly or reads slowly costs a connection for a while and no memory.
+import { readdir, readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { defaults } from '../../settings/defaults.ts'
 import { isRecord } from '../../transcript/content.ts'
 import { answerHeaders } from './guard.ts'
@@ -49,3 +51,30 @@ export const sendJson = (response: ServerResponse, value: unknown, status = 200)
 
 export const sendProblem = (response: ServerResponse, status: number, problem: string): void =>
   sendJson(response, { problem }, status)
+
+// The files of the page: those that the bundle wrote into one folder, read once at the start. A path names one of them or
+// nothing; it is never looked up on the disk.
+export interface Asset {
+  readonly type: string
+  readonly bytes: Uint8Array
+}
+
+const types: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+}
+
+/** By path. Empty where the folder is not there: the page has not been built. */
+export async function loadAssets(folder: string): Promise<ReadonlyMap<string, Asset>> {
+  const assets = new Map<string, Asset>()
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names) {
+    const type = types[name.split('.').at(-1) ?? '']
+    if (type === undefined) continue
+    const asset = { type, bytes: await readFile(join(folder, name)) }
+    assets.set(`/${name}`, asset)
+    if (name === 'index.html') assets.set('/', asset)
+  }
+  return assets
+}

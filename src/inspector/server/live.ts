@@ -17,6 +17,7 @@ export class Live {
   readonly #inspection: Inspection
   readonly #pages = new Set<Page>()
   readonly #owners = new Map<string, string>()
+  readonly #gone = new Set<string>()
   #listed = ''
   #timers: NodeJS.Timeout[] = []
   #isLooking = false
@@ -24,7 +25,9 @@ export class Live {
   constructor(inspection: Inspection) {
     this.#inspection = inspection
     // An answer to a page may find it before the next look does.
-    inspection.onGrowth((session, grown) => this.tell({ type: 'grew', session, ...grown }))
+    inspection.onGrowth((session, grown) =>
+      this.tell(grown === 'replaced' ? { type: 'replaced', session } : { type: 'grew', session, ...grown }),
+    )
   }
 
   get pages(): number {
@@ -84,7 +87,10 @@ export class Live {
     try {
       const watched = new Set([...this.#pages].flatMap(({ session }) => (session === null ? [] : [session])))
       for (const session of watched) {
-        await this.#inspection.grow(session)
+        const { ok } = await this.#inspection.grow(session)
+        // One that cannot be read any more is no longer what its pages show; said once.
+        if (!ok && !this.#gone.has(session)) this.tell({ type: 'replaced', session })
+        this.#gone[ok ? 'delete' : 'add'](session)
       }
     } finally {
       this.#isLooking = false

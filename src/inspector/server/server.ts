@@ -3,16 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { errorText } from '../../disk/failure.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Inspection } from '../inspection.ts'
 import type { About } from '../protocol.ts'
 import type { Replays } from '../replays.ts'
-import type { Asset } from './assets.ts'
-import { answerPost } from './effects.ts'
+import { type Asset, jsonBody, send, sendJson, sendProblem } from './http.ts'
+import { answerGet, answerPost, segmentsOf } from './routes.ts'
 import { judge, type GuardRules } from './guard.ts'
-import { jsonBody, send, sendJson, sendProblem } from './http.ts'
 import { Live } from './live.ts'
-import { answerGet, segmentsOf } from './routes.ts'
 
 export interface ServerOptions {
   readonly inspection: Inspection
@@ -55,7 +54,7 @@ export async function startServer(options: ServerOptions): Promise<InspectorServ
   server.on('request', (incoming, response) => {
     letGoOfStalled(response)
     answer({ ...options, live, rules }, incoming, response).catch((error: unknown) => {
-      options.tell?.(error instanceof Error ? error.message : String(error))
+      options.tell?.(errorText(error))
       if (response.headersSent) response.destroy()
       else sendProblem(response, 500, 'this could not be answered; the terminal says why')
     })

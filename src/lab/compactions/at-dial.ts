@@ -8,6 +8,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { replacedBy } from '../measuring/needs.ts'
 import { textOf, withoutLineNumbers } from '../measuring/texts.ts'
 import type { RecordedTurn, Recording } from '../recording.ts'
+import { added } from '../stats/gains.ts'
 import { wantedAt } from './details.ts'
 import { judgedBy } from './judge.ts'
 import { simulatedMoments, type CompactionMoment } from './moments.ts'
@@ -26,17 +27,12 @@ export const nothingAtDial = {
 }
 export type AtDial = Readonly<typeof nothingAtDial>
 
-export function addAtDial(one: AtDial, other: AtDial): AtDial {
-  const keys = Object.keys(nothingAtDial) as (keyof AtDial)[]
-  return Object.fromEntries(keys.map((key) => [key, one[key] + other[key]])) as AtDial
-}
-
 /** All boundaries of a recording at which there is enough to put away. */
 export function atDial(recording: Recording, options: Partial<PlanOptions> = {}): AtDial {
   const { perSession, futureTurns } = defaults.lab.compactions.atDial
   return simulatedMoments(recording, perSession)
     .map((moment) => keptAt({ ...moment, after: moment.after.slice(0, futureTurns) }, options))
-    .reduce(addAtDial, nothingAtDial)
+    .reduce<AtDial>(added, nothingAtDial)
 }
 
 function keptAt(moment: CompactionMoment, options: Partial<PlanOptions>): AtDial {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { call, recording, result, text } from '../../../test/lab/recordings.ts'
+import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { sampleSession } from '../sample/session.ts'
 import { wantedAt } from './details.ts'
@@ -129,6 +130,31 @@ describe('what compactions keep', () => {
     expect('why' in none && none.why).toContain('tokens')
   })
 
+  it("[O37] where the user's words alone are more than the room, as much of them as fits comes before any line of a score", () => {
+    const wish = Array.from({ length: 400 }, (_, line) => `${line}: the totals of month ${line} stay right`)
+    const large = recording([
+      ['user', [text(wish.join('\n'))]],
+      ...Array.from({ length: 60 }, (_, index) => turnAt(index)),
+      ['user', [text(vendorText, 'compact_summary')]],
+      ['assistant', [call('x', 'Edit', { path: 'src/part_2.ts', name: 'total_31' })]],
+    ])
+    const { before } = recordedMoments(large)[0]!
+    const judged = verdictsOf(large, { isHeldOut: false, simulated: false, rooms: [2500, 25_000] })
+    const [tight, wide] = compactionReport([...judged])
+      .rows.slice(-2)
+      .map(({ score }) => score)
+    // Where they do not fit says nothing of where they do.
+    expect([tight!.fittingChars, wide!.fittingChars]).toEqual([0, wide!.typedChars])
+    expect(wide!.fittingKept).toBe(wide!.typedChars)
+    for (const within of [1500, 2500, 3500]) {
+      const kept = keptWithin(foldOf(before), within)
+      if ('why' in kept) throw new Error(kept.why)
+      expect(kept.tokens).toBeLessThanOrEqual(within * 1.02)
+      const words = wish.filter((line) => kept.text.includes(line)).join('\n')
+      expect(estimateText(words)).toBeGreaterThan(0.7 * (within - frameTokens))
+    }
+  })
+
   it('[O37] what whole messages leave free of it goes to single lines', () => {
     const moments = simulatedMoments(sampleSession(1, defaults.lab.sample.sessions[2]), 3)
     let cases = 0
@@ -144,6 +170,8 @@ describe('what compactions keep', () => {
   })
 })
 
+/** What a text takes besides: how it begins and ends, the fence around the words. */
+const frameTokens = 500
 const longWish = `Keep this in mind: ${'the totals of every month stay right. '.repeat(60)}`.trim()
 function turnAt(index: number): Parameters<typeof recording>[0][number] {
   return index % 2 === 0

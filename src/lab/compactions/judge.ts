@@ -26,6 +26,9 @@ export const noScore = {
   useful: 0,
   typedChars: 0,
   typedKept: 0,
+  /** The same of boundaries alone at which all of it fits the room. */
+  fittingChars: 0,
+  fittingKept: 0,
   openTasks: 0,
   openKept: 0,
   decisions: 0,
@@ -33,13 +36,8 @@ export const noScore = {
 }
 export type Score = Readonly<typeof noScore>
 
-export function addScores(one: Score, other: Score): Score {
-  const keys = Object.keys(noScore) as (keyof Score)[]
-  return Object.fromEntries(keys.map((key) => [key, one[key] + other[key]])) as Score
-}
-
-/** A text, its size, and what was wanted. */
-export function scoreOf(text: string, tokens: number, wanted: Wanted): Score {
+/** A text, its size, what was wanted, and whether all that a person said fits the room there was. */
+export function scoreOf(text: string, tokens: number, wanted: Wanted, fits = false): Score {
   const judged = judgedBy(text, wanted.details)
   const count = (of: (one: Judged) => boolean): number => judged.filter(of).length
   const typed = typedIn(text, wanted.typed)
@@ -53,6 +51,8 @@ export function scoreOf(text: string, tokens: number, wanted: Wanted): Score {
     company: count(({ company }) => company),
     useful: count(({ useful }) => useful),
     ...typed,
+    fittingChars: fits ? typed.typedChars : 0,
+    fittingKept: fits ? typed.typedKept : 0,
     openTasks: wanted.openTasks.length,
     openKept: wanted.openTasks.filter((task) => flat.includes(flatOf(task))).length,
     decisions: wanted.decisions.length,

@@ -3,7 +3,8 @@
 import { defaults } from '../../settings/defaults.ts'
 import {
   isResult,
-  isTypedWhileBusy,
+  isAttached,
+  isSummary,
   type RecordedBlock,
   type RecordedTurn,
   type Recording,
@@ -19,10 +20,6 @@ export interface CompactionMoment {
   readonly turn: number
   readonly isRecorded: boolean
 }
-
-const isSummary = ({ kind }: RecordedBlock): boolean => kind === 'compact_summary'
-const isAttached = (recorded: RecordedBlock): boolean =>
-  recorded.kind !== undefined && recorded.kind.startsWith('attachment:') && !isTypedWhileBusy(recorded)
 
 /** Where the client compacted. */
 export function recordedMoments(recording: Recording): readonly CompactionMoment[] {

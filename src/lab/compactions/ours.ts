@@ -1,4 +1,5 @@
 // Our own compaction of what came before a moment, as text, within a room.
+import { countedIds } from '../playing/setup.ts'
 import { plan, type PlanOptions } from '../../compaction/ladder.ts'
 import { newestOf } from '../../compaction/kept-messages.ts'
 import { planContextOf, type PlanContext } from '../../compaction/plan-context.ts'
@@ -8,7 +9,7 @@ import { blockWords } from '../../projection/folding/render.ts'
 import { roomOf } from '../../projection/budget.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Edit } from '../../transcript/fact.ts'
-import { seq, uuid, type Ids } from '../../transcript/ids.ts'
+import { seq, uuid } from '../../transcript/ids.ts'
 import { toEntries } from '../entries.ts'
 import type { Recording } from '../recording.ts'
 
@@ -73,9 +74,4 @@ export function withEdits(fold: Fold, edits: readonly Edit[]): Fold {
     fact: { type: 'view-edit', layer: 'lab', asked: 'automatic', edits, why: '', tokensFreed: 0 },
   })
   return after
-}
-
-function countedIds(): Ids {
-  let count = 0
-  return { uuid: () => uuid(`00000000-0000-7000-8000-${(++count).toString(16).padStart(12, '0')}`) }
 }

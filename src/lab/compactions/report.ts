@@ -4,8 +4,9 @@ import type { Fold } from '../../projection/fold.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Recording } from '../recording.ts'
+import { added } from '../stats/gains.ts'
 import { wantedAt, type Wanted } from './details.ts'
-import { addScores, judgedBy, noScore, scoreOf, typedIn, type Score } from './judge.ts'
+import { judgedBy, noScore, scoreOf, typedIn, type Score } from './judge.ts'
 import { recordedMoments, simulatedMoments, type CompactionMoment } from './moments.ts'
 import { foldOf, keptWithin } from './ours.ts'
 
@@ -82,8 +83,8 @@ function ownVerdict(
 ): Pick<Verdict, 'score' | 'wordsTooLong' | 'refused'> {
   const kept = keptWithin(fold, tokens, plan)
   if ('why' in kept) return { score: scoreOf('', 0, wanted), wordsTooLong: 0, refused: kept.why }
-  const score = scoreOf(kept.text, kept.tokens, wanted)
   const said = wanted.typed.reduce((sum, text) => sum + estimateText(text), 0)
+  const score = scoreOf(kept.text, kept.tokens, wanted, said <= defaults.dial.within.wordsShare * tokens)
   return { score, wordsTooLong: score.typedKept < score.typedChars ? said : 0 }
 }
 
@@ -95,7 +96,7 @@ export interface CompactionRow {
 
 export interface CompactionReport {
   readonly rows: readonly CompactionRow[]
-  /** Moments at which the user's words did not fit, with their size. */
+  /** Moments at which the user's words did not all stay, with their size. */
   readonly tooLong: readonly string[]
   readonly refused: readonly string[]
 }
@@ -108,7 +109,7 @@ export function compactionReport(verdicts: readonly Verdict[]): CompactionReport
     const text =
       who === 'vendor' ? 'its own text' : room === 'same' ? 'ours, same room' : `ours, ${thousands(room!)}`
     const key = `${groupOf(verdict)}\n${text}`
-    rows.set(key, { group: groupOf(verdict), text, score: addScores(rows.get(key)?.score ?? noScore, score) })
+    rows.set(key, { group: groupOf(verdict), text, score: added(rows.get(key)?.score ?? noScore, score) })
   }
   const at = ({ session, turn, room }: Verdict): string =>
     `${session}, turn ${turn}, ${room === 'same' ? 'same room' : thousands(room ?? 0)}`
@@ -129,7 +130,7 @@ const groupOf = ({ client, isHeldOut, isRecorded }: Verdict): string =>
   `${isRecorded ? '' : 'simulated, '}${isHeldOut ? 'held out, ' : ''}${client}`
 const thousands = (tokens: number): string => `${(tokens / 1000).toFixed(1).replace(/\.0$/, '')}K`
 
-export const share = (part: number, whole: number): string =>
+const share = (part: number, whole: number): string =>
   whole === 0 ? '–' : ((100 * part) / whole).toFixed(1).replace(/\.0$/, '')
 
 /** The columns of the table. */
@@ -143,6 +144,7 @@ export const compactionColumns = [
   'company',
   'useful',
   "user's words",
+  'where they fit',
   'open tasks',
   'decisions',
 ] as const
@@ -158,6 +160,7 @@ export const compactionCells = ({ group, text, score }: CompactionRow): readonly
   share(score.company, score.details),
   share(score.useful, score.details),
   share(score.typedKept, score.typedChars),
+  share(score.fittingKept, score.fittingChars),
   share(score.openKept, score.openTasks),
   share(score.decisionsKept, score.decisions),
 ]

@@ -8,6 +8,7 @@ import {
   type RecordedBlock,
   type RecordedTurn,
   type Skipped,
+  summaryKind,
 } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import { messageBlocks, responseOf } from './blocks.ts'
@@ -92,11 +93,7 @@ function turnsOf(records: readonly Fields[]): readonly RecordedTurn[] {
 function userBlocks(value: Fields, message: Fields): readonly RecordedBlock[] {
   const blocks = messageBlocks(message['content'], 'user')
   const kind =
-    value['isCompactSummary'] === true
-      ? 'compact_summary'
-      : value['isMeta'] === true
-        ? 'client_note'
-        : undefined
+    value['isCompactSummary'] === true ? summaryKind : value['isMeta'] === true ? 'client_note' : undefined
   if (kind === undefined) return blocks.map(markClientLine)
   return blocks.map((recorded) => (recorded.block.type === 'tool_result' ? recorded : { ...recorded, kind }))
 }

@@ -2,7 +2,7 @@
 // the bare items. Items up to a count are one response.
 import type { AssistantBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import { importedFrom, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
+import { importedFrom, type Imported, type RecordedBlock, type Skipped, summaryKind } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import { callOf, resultBlock, textBlock } from './blocks.ts'
 import {
@@ -82,7 +82,7 @@ function take(state: State, value: Fields): string | null {
       if (payload['type'] === 'token_count') takeCounts(state, fieldsOf(payload['info']))
       return null
     case 'compacted':
-      state.list.user([textBlock(payload['message'], 'compact_summary')], at)
+      state.list.user([textBlock(payload['message'], summaryKind)], at)
       return null
     case 'response_item':
       return takeItem(state, payload, at)

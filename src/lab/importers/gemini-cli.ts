@@ -1,6 +1,6 @@
 // What Gemini CLI writes of a conversation: a line for each message, written again when it changes, and lines that set
 // fields. A line that sets the messages to a list with a snapshot in it that was not there before is a compaction.
-import { importedFrom, type Imported, type RecordedBlock } from '../recording.ts'
+import { importedFrom, type Imported, type RecordedBlock, summaryKind } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import { callOf, resultBlock, textBlock } from './blocks.ts'
 import {
@@ -84,7 +84,7 @@ function saidIn(message: Fields): readonly RecordedBlock[] {
 }
 
 function kindOf(message: Fields, text: string): string | undefined {
-  if (message['isSnapshot'] === true) return 'compact_summary'
+  if (message['isSnapshot'] === true) return summaryKind
   return text.startsWith('<session_context>') ? 'client_note' : undefined
 }
 

@@ -2,7 +2,7 @@
 // of the user with a part that says so, and the answer to it, which is the summary.
 import type { AssistantBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import { importedFrom, type Imported, type RecordedBlock } from '../recording.ts'
+import { importedFrom, type Imported, type RecordedBlock, summaryKind } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import { callOf, resultBlock, textBlock } from './blocks.ts'
 import { fieldsOf, isFields, listOf, numberOf, stringOrNull, timeOf, type Fields } from './lines.ts'
@@ -35,7 +35,7 @@ function takeMessage(list: TurnList, info: Fields, parts: readonly Fields[]): vo
   if (info['role'] === 'user') return list.user(parts.flatMap(saidIn), at)
   const texts = parts.flatMap((part) => (part['type'] === 'text' ? [stringOrNull(part['text']) ?? ''] : []))
   // The answer to a compaction stands for what came before it.
-  if (info['summary'] === true) return list.user([textBlock(texts.join('\n'), 'compact_summary')], at)
+  if (info['summary'] === true) return list.user([textBlock(texts.join('\n'), summaryKind)], at)
   list.assistant(parts.flatMap(answered), {
     at,
     usage: usageOf(info['tokens']),

@@ -1,7 +1,7 @@
 // Session files of pi. Version 1 is a list; from version 2 on entries have parents, and the conversation is the line that ends
 // in the last message.
 import type { AssistantBlock } from '../../transcript/content.ts'
-import { importedFrom, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
+import { importedFrom, type Imported, type RecordedBlock, type Skipped, summaryKind } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import { callOf, resultBlock, resultContent, textBlock } from './blocks.ts'
 import {
@@ -82,7 +82,7 @@ function takeEntry(list: TurnList, value: Fields): void {
     case 'message':
       return takeMessage(list, fieldsOf(value['message']), at)
     case 'compaction':
-      return list.user([textBlock(value['summary'], 'compact_summary')], at)
+      return list.user([textBlock(value['summary'], summaryKind)], at)
     case 'branch_summary':
       return list.user([textBlock(value['summary'], 'branch_summary')], at)
     case 'custom_message':

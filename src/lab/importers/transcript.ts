@@ -2,7 +2,7 @@
 // back by a rewind is not part of the conversation; edits are decisions of a policy and not part of what happened.
 import { decode } from '../../transcript/codec.ts'
 import { isKnown, type Entry, type FactOf } from '../../transcript/fact.ts'
-import { importedFrom, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
+import { importedFrom, type Imported, type RecordedBlock, type Skipped, summaryKind } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import type { Fields, Lines } from './lines.ts'
 
@@ -51,6 +51,8 @@ function takeEntry(list: TurnList, { fact, at }: Entry): void {
       return said(fact.content, fact.origin === 'injected' ? 'injected' : undefined)
     case 'attachment':
       return said(fact.content, `attachment:${fact.kind}`)
+    case 'compaction-recorded':
+      return said([{ type: 'text', text: fact.text }], summaryKind)
     case 'memory-recall':
       return said([{ type: 'text', text: fact.text }], 'attachment:memory-recall')
     case 'tool-result':

@@ -2,7 +2,7 @@
 // answered it, its tier and the lifetime of what it wrote, with its output where that is recorded as final.
 import { lookUp, modelTable, price } from '../../model/models.ts'
 import { noFigures, type Figures } from '../measures.ts'
-import { contextOf, type RecordedTurn, type Recording } from '../recording.ts'
+import { contextOf, type RecordedTurn, type Recording, isSummary } from '../recording.ts'
 
 /** Null where the recording has no counts. `priced` says by whose prices an answer is charged; `copies` are not counted. */
 export function recordedFigures(
@@ -55,8 +55,7 @@ export function recordedContexts(recording: Recording): readonly (number | null)
 export const answersOf = ({ turns }: Recording): readonly RecordedTurn[] =>
   turns.filter(({ role }) => role === 'assistant')
 
-export const holdsSummary = ({ content }: RecordedTurn): boolean =>
-  content.some(({ kind }) => kind === 'compact_summary')
+export const holdsSummary = ({ content }: RecordedTurn): boolean => content.some(isSummary)
 
 /** The same in every file that holds a copy of the answer; null where nothing tells copies apart. */
 export function answerKey({ messageId, at, usage }: RecordedTurn): string | null {

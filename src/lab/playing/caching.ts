@@ -3,10 +3,12 @@
 // none, and the engine weighs by the rules and prices of the provider it is charged for.
 import type { CacheRules } from '../../model/cache-rules.ts'
 import type { ModelInfo } from '../../model/models.ts'
+import type { Composed, ComposeParameters } from '../../request/compose.ts'
 import { defaults } from '../../settings/defaults.ts'
 import {
   createCache,
   createImplicitCache,
+  createPromptReader,
   type Counter,
   type Digests,
   type PromptCache,
@@ -27,8 +29,6 @@ export interface Charged {
 
 /** One way in which a walk is charged. */
 export interface Account {
-  /** Under which lifetime what it writes is billed. */
-  readonly lifetime: Lifetime
   readonly lifetimeMs: number
   readonly cache: Pick<PromptCache, 'account'>
 }
@@ -41,17 +41,18 @@ export function accountsFor(
   digests: Digests,
 ): readonly Account[] {
   const rules = charged?.cache
-  if (rules === undefined || rules.kind === 'explicit')
+  if (rules === undefined || rules.kind === 'explicit') {
+    const read = createPromptReader({ counter, digests, scope: 'replay' })
     return lifetimes.map((lifetime) => ({
-      lifetime,
       lifetimeMs: defaults.request.cacheLifetimeMs[lifetime],
-      cache: createCache({ counter, digests }),
+      cache: createCache({ read, lifetime }),
     }))
+  }
   const livesMs = lifetimeMs(rules.lifetimes[0] ?? '5m')
   const { minTokens, stepTokens } = rules
   const isLucky = evenly(charged?.hitShare ?? 1)
   const cache = createImplicitCache({ counter, lifetimeMs: livesMs, minTokens, stepTokens, isLucky })
-  return [{ lifetime: '5m', lifetimeMs: livesMs, cache }]
+  return [{ lifetimeMs: livesMs, cache }]
 }
 
 /** Spread evenly, so that a replay gives the same figures each time. */
@@ -65,17 +66,31 @@ function evenly(share: number): () => boolean {
   }
 }
 
+/** Hears what was composed, before its body goes anywhere. */
+export type Heard = (composed: Composed, parameters: ComposeParameters) => void
+
 /** The wire of a replay: the Messages API's, with the cache of whoever it is charged for. */
-export function wireFor(rules: CacheRules | undefined): Wire<AnthropicRequest> {
+export function wireFor(rules: CacheRules | undefined, heard: Heard): Wire<AnthropicRequest> {
   const own = anthropicWire
-  if (rules === undefined || rules.kind === 'explicit') return own
+  const isImplicit = rules !== undefined && rules.kind !== 'explicit'
   return {
     ...own,
-    cacheRules: () => rules,
-    capabilities: { ...own.capabilities, breakpoints: false, contextManagement: false },
+    ...(isImplicit
+      ? {
+          cacheRules: () => rules,
+          capabilities: { ...own.capabilities, breakpoints: false },
+        }
+      : {}),
     createComposer: (options) => {
       const composer = own.createComposer(options)
-      return { compose: (view, parameters) => composer.compose(view, { ...parameters, lifetime: null }) }
+      return {
+        compose: (view, given) => {
+          const parameters = isImplicit ? { ...given, lifetime: null } : given
+          const outcome = composer.compose(view, parameters)
+          if (outcome.ok) heard(outcome.composed, parameters)
+          return outcome
+        },
+      }
     },
   }
 }

@@ -14,6 +14,7 @@ import {
   type RecordedResult,
   type RecordedTurn,
   type Recording,
+  isSummary,
 } from '../recording.ts'
 
 export interface ScriptResult {
@@ -69,7 +70,7 @@ export function scriptOf(recording: Recording): Script {
     now = Math.max(now, turn.at ?? now + defaults.lab.stepMs)
     if (turn.role === 'user') {
       asked = now
-      pending.push(...turn.content.filter(({ kind }) => kind !== 'compact_summary'))
+      pending.push(...turn.content.filter((block) => !isSummary(block)))
       continue
     }
     const isOpening = steps.length === 0 && isReminded
@@ -96,7 +97,7 @@ function opening({ turns }: Recording): readonly RecordedBlock[] {
   return turns
     .slice(0, Math.max(0, end))
     .flatMap((turn) => turn.content)
-    .filter(({ kind }) => kind !== 'compact_summary')
+    .filter((block) => !isSummary(block))
 }
 
 function incoming(

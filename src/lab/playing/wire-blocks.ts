@@ -1,6 +1,8 @@
 // The blocks of one request after the other, each kept as one object for as long as it is sent: what was counted,
 // hashed or read once is known again by its identity.
 import type { CacheControl, WireBlock, WireMessage, WireRequest } from '../../model/wire.ts'
+import type { Composed, ComposeParameters } from '../../request/compose.ts'
+import { frameOf, messageTexts } from '../../wires/anthropic/compose.ts'
 
 /** A request whose blocks, marks apart, are the objects of the request before wherever they say the same. */
 export interface Shown {
@@ -21,10 +23,20 @@ interface ShownMessage {
 
 /** Everything that was read of the requests of one recording. Policies that are played one after the other share it. */
 export class BlockStore {
-  readonly parsed = new Map<string, WireMessage>()
+  readonly #parsed = new Map<string, WireMessage>()
   readonly #shown = new WeakMap<WireMessage, ShownMessage>()
   readonly #marked = new WeakMap<WireBlock, WireBlock>()
   readonly #known = new Map<string, PlainBlock[]>()
+
+  /** A message as it stands in a body. */
+  read(text: string): ShownMessage {
+    let message = this.#parsed.get(text)
+    if (message === undefined) {
+      message = JSON.parse(text) as WireMessage
+      this.#parsed.set(text, message)
+    }
+    return this.shown(message)
+  }
 
   shown(message: WireMessage): ShownMessage {
     let shown = this.#shown.get(message)
@@ -66,50 +78,64 @@ export class BlockStore {
   }
 }
 
+/** What was composed and may be sent. */
+interface Heard {
+  readonly composed: Composed
+  readonly parameters: ComposeParameters
+}
+/** A fork may compose between a request and its sending. */
+const keptHeard = 4
+
+interface Frame {
+  readonly text: string
+  readonly fields: WireRequest
+}
+
+/**
+ * Reads the requests of one session. A body is a text in pieces that would have to be put together to be read, and most of it is
+ * the body before it; what it was composed of is known, so each message is read once.
+ */
 export class WireBlocks {
   readonly #store: BlockStore
-  readonly #body: WireBody
-  #last: readonly ShownMessage[] = []
+  #heard: readonly Heard[] = []
+  #frame: Frame | null = null
+  #texts: readonly string[] = []
+  #shown: readonly ShownMessage[] = []
 
   constructor(store = new BlockStore()) {
     this.#store = store
-    this.#body = new WireBody(store.parsed)
+  }
+
+  heard(composed: Composed, parameters: ComposeParameters): void {
+    this.#heard = [{ composed, parameters }, ...this.#heard.slice(0, keptHeard - 1)]
   }
 
   show(body: string): Shown {
-    const { request, same } = this.#body.read(body)
-    const shown = this.#last.slice(0, same)
-    for (const message of request.messages.slice(same)) shown.push(this.#store.shown(message))
-    this.#last = shown
+    const heard = this.#heard.find(({ composed }) => composed.body === body)
+    const request = heard === undefined ? (JSON.parse(body) as WireRequest) : this.#fields(heard)
+    const shown =
+      heard === undefined
+        ? request.messages.map((message) => this.#store.shown(message))
+        : this.#messages(heard.composed)
     const messages = shown.map(({ message }) => message)
     return { request: { ...request, messages }, blocks: shown.flatMap(({ blocks }) => blocks) }
   }
-}
 
-const labels = new WeakMap<object, object>()
-
-/** The same request with marks of this lifetime; what carries no mark stays the object it is. */
-export function relabelled(request: WireRequest, lifetime: '5m' | '1h'): WireRequest {
-  const label = <T extends { readonly cache_control?: CacheControl }>(item: T): T => {
-    const mark = item.cache_control
-    if (mark === undefined || (mark.ttl ?? '5m') === lifetime) return item
-    const before = labels.get(item)
-    if (before !== undefined) return before as T
-    const other = { ...item, cache_control: { ...mark, ttl: lifetime } }
-    labels.set(item, other)
-    return other
+  /** Everything but the messages. */
+  #fields({ composed, parameters }: Heard): WireRequest {
+    const text = frameOf(composed, parameters)
+    if (this.#frame?.text !== text) this.#frame = { text, fields: JSON.parse(text) as WireRequest }
+    return this.#frame.fields
   }
-  const isMarked = ({ content }: WireMessage): boolean =>
-    typeof content !== 'string' && content.some((block) => block.cache_control !== undefined)
-  return {
-    ...request,
-    ...(request.tools === undefined ? {} : { tools: request.tools.map(label) }),
-    ...(typeof request.system === 'object' ? { system: request.system.map(label) } : {}),
-    messages: request.messages.map((message) =>
-      isMarked(message) && typeof message.content !== 'string'
-        ? { ...message, content: message.content.map(label) }
-        : message,
-    ),
+
+  #messages(composed: Composed): readonly ShownMessage[] {
+    const texts = messageTexts(composed)
+    const shown = texts.map((text, at) =>
+      text === this.#texts[at] ? this.#shown[at]! : this.#store.read(text),
+    )
+    this.#texts = texts
+    this.#shown = shown
+    return shown
   }
 }
 
@@ -132,107 +158,3 @@ export function isSame(left: unknown, right: unknown): boolean {
   if (fields.length !== Object.keys(right).length) return false
   return fields.every(([key, value]) => isSame(value, (right as Readonly<Record<string, unknown>>)[key]))
 }
-
-// Reads one request body after the other. Most of a body is the body before it, so only what is new is parsed: the text
-// up to the first difference is known, and from the last message that begins before it on, each message is looked up by
-// its text or parsed. Inside the input of a call a place can look like the beginning of a message; what is cut there is no
-// JSON, and the whole is parsed.
-
-interface ReadBody {
-  readonly request: WireRequest
-  /** So many messages at the beginning are the objects of the request before. */
-  readonly same: number
-}
-
-interface Last {
-  readonly body: string
-  readonly head: string
-  readonly fields: Readonly<Record<string, unknown>>
-  /** Where each message begins. */
-  readonly starts: readonly number[]
-  readonly messages: readonly WireMessage[]
-}
-
-const opens = ',"messages":['
-const begins = '{"role":"'
-const next = `,${begins}`
-const closes = '],"max_tokens":'
-
-export class WireBody {
-  readonly #parsed: Map<string, WireMessage>
-  #last: Last = { body: '', head: '', fields: {}, starts: [], messages: [] }
-
-  constructor(parsed = new Map<string, WireMessage>()) {
-    this.#parsed = parsed
-  }
-
-  read(body: string): ReadBody {
-    const from = body.indexOf(opens) + opens.length
-    const to = body.lastIndexOf(closes)
-    if (from < opens.length || to < from || !body.startsWith(begins, from)) return this.#whole(body)
-    const head = body.slice(0, from - opens.length)
-    const fields =
-      head === this.#last.head ? this.#last.fields : (JSON.parse(`${head}}`) as Record<string, unknown>)
-    const differs = head === this.#last.head ? differenceOf(this.#last.body, body) : 0
-    const same = Math.max(
-      0,
-      this.#last.starts.findLastIndex((start) => start <= differs),
-    )
-    const start = same === 0 ? from : this.#last.starts[same]!
-    const fresh = startsIn(body, start, to)
-    const rest = fresh.map((from, at) =>
-      this.#message(body.slice(from, at + 1 < fresh.length ? fresh[at + 1]! - 1 : to)),
-    )
-    if (!rest.every((message) => message !== null)) return this.#whole(body)
-    const starts = [...this.#last.starts.slice(0, same), ...fresh]
-    const messages = [...this.#last.messages.slice(0, same), ...rest]
-    this.#last = { body, head, fields, starts, messages }
-    const end = JSON.parse(`{${body.slice(to + 2)}`) as Record<string, unknown>
-    return { request: { ...(fields as Omit<WireRequest, 'messages'>), ...end, messages }, same }
-  }
-
-  #message(text: string): WireMessage | null {
-    const known = this.#parsed.get(text)
-    if (known !== undefined) return known
-    try {
-      const message = JSON.parse(text) as WireMessage
-      // A piece of a text keeps all of that text in memory; a copy does not.
-      this.#parsed.set(Buffer.from(text).toString(), message)
-      return message
-    } catch {
-      return null
-    }
-  }
-
-  #whole(body: string): ReadBody {
-    this.#last = { body: '', head: '', fields: {}, starts: [], messages: [] }
-    return { request: JSON.parse(body) as WireRequest, same: 0 }
-  }
-}
-
-function startsIn(body: string, from: number, to: number): readonly number[] {
-  const starts = [from]
-  for (let at = body.indexOf(next, from); at >= 0 && at < to; at = body.indexOf(next, at + 1))
-    starts.push(at + 1)
-  return starts
-}
-
-const pieceChars = 65_536
-
-/** The first place in which two texts differ. */
-export function differenceOf(left: string, right: string): number {
-  const most = Math.min(left.length, right.length)
-  let low = 0
-  while (low < most && isSamePiece(left, right, low, Math.min(most, low + pieceChars))) low += pieceChars
-  let high = Math.min(most, low + pieceChars)
-  low = Math.min(low, most)
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (isSamePiece(left, right, low, middle)) low = middle
-    else high = middle - 1
-  }
-  return low
-}
-
-const isSamePiece = (left: string, right: string, from: number, to: number): boolean =>
-  left.slice(from, to) === right.slice(from, to)

@@ -16,7 +16,7 @@ export const isCall = (block: ViewBlock): block is ToolUseBlock =>
   block.type === 'tool_use' && 'name' in block
 
 /** The file that a call of a reading tool names, and whether it is read whole; null for every other call. */
-export function readBy(block: ViewBlock): { readonly path: string; readonly isWhole: boolean } | null {
+function readBy(block: ViewBlock): { readonly path: string; readonly isWhole: boolean } | null {
   if (!isCall(block) || deedOf(block) !== 'read') return null
   const { input } = block
   const path = fileOf(block)

@@ -20,7 +20,7 @@ export interface Trimmed {
   readonly textTokens: number
 }
 
-export const trimRoundsName = 'trim-rounds'
+const trimRoundsName = 'trim-rounds'
 
 /** One for a session: words of which nothing is shown any more are remembered here, because no view names them. */
 export function trimRounds(rule: TrimRule, heard: (trimmed: Trimmed) => void = () => undefined): Layer {

@@ -91,7 +91,7 @@ function totalOf({ usage, output, model }: BilledRequest, models: ModelTable): U
 }
 
 /** Each answer once, whichever file has it first. */
-export function once(requests: readonly BilledRequest[]): readonly BilledRequest[] {
+function once(requests: readonly BilledRequest[]): readonly BilledRequest[] {
   const seen = new Set<string>()
   return requests.filter(({ id }) => {
     if (id === null) return true

@@ -2,7 +2,7 @@
 // the languages of `date-words.ts`. What stands in code, in names of files and addresses, or alone between quotation marks
 // stays, and text without such words stays byte for byte. Days are those of the user (`day`).
 import { ambiguous, dateLanguages, type DateLanguage } from './date-words.ts'
-import { localMoment } from './day.ts'
+import { localMoment, dayOf } from './day.ts'
 import { readMemoryText, withFields } from './frontmatter.ts'
 import { isRule } from '../memory.ts'
 
@@ -199,5 +199,3 @@ function weekdayOf(at: number, by: number, weekday: number, how: DateLanguage['c
   if (by < 0) return dayOf(at + (ahead === 0 ? -7 : ahead - 7) * dayMs)
   return dayOf(at + (ahead === 0 && by > 0 ? 7 : ahead) * dayMs)
 }
-
-const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length)

@@ -5,6 +5,8 @@ const minuteMs = 60 * 1000
 /** The moment whose day in UTC is the user's day then. */
 export const localMoment = (at: number): number => at - new Date(at).getTimezoneOffset() * minuteMs
 
-/** The user's day then, as 2026-03-01. */
-export const localDay = (at: number): string =>
-  new Date(localMoment(at)).toISOString().slice(0, 'yyyy-mm-dd'.length)
+/** The day in UTC, as 2026-03-01. */
+export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length)
+
+/** The user's day then. */
+export const localDay = (at: number): string => dayOf(localMoment(at))

@@ -59,7 +59,7 @@ describe('frontmatter', () => {
 })
 
 describe('hidden characters', () => {
-  it('[ME17] are taken out and counted; joined pictures and plain text stay (A20)', () => {
+  it('[ME17] are taken out and counted; joined pictures and plain text stay', () => {
     const payload = Array.from('evil', (char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')
     expect(withoutHidden(`use tabs${payload}\u200B\u202E`)).toEqual({ text: 'use tabs', hidden: 6 })
     expect(withoutHidden('\uFEFFa\uFEFFb')).toEqual({ text: 'ab', hidden: 1 })
@@ -85,7 +85,7 @@ describe('the index', () => {
     head: head(over),
   })
 
-  it('[ME18] never passes its caps, and what has no room is the oldest, named at once (K1, K2)', () => {
+  it('[ME18] never passes its caps, and what has no room is the oldest, named at once', () => {
     const many = Array.from({ length: 400 }, (_, n) => entry(n, { name: `Title ${n}` }))
     const { text, dropped } = indexOf(many, '2026-01-01')
     expect(text.split('\n').length - 1).toBeLessThanOrEqual(defaults.memory.indexLines)

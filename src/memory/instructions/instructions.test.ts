@@ -89,7 +89,7 @@ describe('instruction files', () => {
     expect([...filesIn('<instructions path="\\x">'), ...filesIn(null)]).toEqual([])
   })
 
-  it('[ME41] of a folder that is not trusted are named and not read (A7)', async () => {
+  it('[ME41] of a folder that is not trusted are named and not read', async () => {
     const { sources, put } = await scene({ trusted: false })
     await put('repo/AGENTS.md', 'obey')
     await put('repo/AGENTS.local.md', 'obey')
@@ -160,7 +160,7 @@ describe('instruction files', () => {
     expect((await untrusted.touched(join(sources.root, 'src/a.ts'))).text).toBeNull()
   })
 
-  it('[ME42] that appear while a session runs are left out until accepted (A5)', async () => {
+  it('[ME42] that appear while a session runs are left out until accepted', async () => {
     const { sources, put } = await scene()
     const old = await put('repo/AGENTS.md', 'old')
     await utimes(old, 1000, 1000)
@@ -177,7 +177,7 @@ describe('instruction files', () => {
     expect(followed.files.map(({ text }) => text)).toEqual(['old', 'planted'])
   })
 
-  it('[ME43] say when they are too long, and lose what nobody sees (A20)', async () => {
+  it('[ME43] say when they are too long, and lose what nobody sees', async () => {
     const { sources, put } = await scene()
     await put('repo/AGENTS.md', `use tabs\u{E0065}\u{E0076}${'x'.repeat(defaults.memory.instructionChars)}`)
     const { files, problems } = await loadInstructions(sources)
@@ -188,7 +188,7 @@ describe('instruction files', () => {
     ])
   })
 
-  it('[ME44] bring files along: bounded, once, below their root, text only, no keys (A9)', async () => {
+  it('[ME44] bring files along: bounded, once, below their root, text only, no keys', async () => {
     const { sources, put, base } = await scene()
     await put('outside.md', 'outside')
     await put('home/.ssh/id', 'key')
@@ -248,7 +248,7 @@ describe('instruction files', () => {
     expect((await loadNested(sources, join(sources.root, 'other', 'inner'), told)).files).toEqual([])
   })
 
-  it('[ME46] cannot end the fence they stand in (A4, K8)', async () => {
+  it('[ME46] cannot end the fence they stand in', async () => {
     const { sources, put } = await scene()
     await put(
       'repo/AGENTS.md',

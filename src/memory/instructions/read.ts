@@ -1,7 +1,8 @@
 // One instruction file, read as text for the model: a plain file of bounded size, UTF-8, without characters
 // that nobody sees. Pipes, devices and folders are refused by what was opened, not by name.
 import { dirname } from 'node:path'
-import { attempt, readAt, type Result, type FileSystem, type FailureCode } from '../../disk/fs.ts'
+import { refused } from '../../disk/failure.ts'
+import { attempt, readAt, type Result, type FileSystem } from '../../disk/fs.ts'
 import { isInside, openUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { shaOf } from '../files.ts'
@@ -68,8 +69,6 @@ function textIn(bytes: Buffer): string | null {
     throw error
   }
 }
-
-const refused = (code: FailureCode, message: string) => ({ ok: false, failure: { code, message } }) as const
 
 /** The folders from one down to another that lies in it; only the first where it does not. */
 export function foldersDown(from: string, to: string): readonly string[] {

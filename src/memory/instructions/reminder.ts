@@ -1,5 +1,5 @@
 // The one reminder that stands before the first user message: instruction files and the indexes of memories. Each text
-// is fenced under its path, and no text can end its own fence or begin another (K8).
+// is fenced under its path, and no text can end its own fence or begin another.
 import { around, fenced } from '../../transcript/fence.ts'
 import type { Loaded, LoadedFile } from './load.ts'
 

@@ -39,7 +39,7 @@ async function save(keeper: Keeper, file: string, text: string | null, by: Prove
 const at = (keeper: Keeper, file: string): string => join(keeper.place.root, file)
 
 describe('writing a memory', () => {
-  it('[ME2] refuses bytes made from others than those that stand there, and loses neither (K3)', async () => {
+  it('[ME2] refuses bytes made from others than those that stand there, and loses neither', async () => {
     const base = await folder()
     const [one, two] = [keeperIn(base), keeperIn(base)]
     const first = await save(one, 'a.md', memoryText('a'))
@@ -54,7 +54,7 @@ describe('writing a memory', () => {
     expect(first.version).toBe(1)
   })
 
-  it('[ME3] takes secrets and hidden characters out before anything is written, versions too (A17, A20, K6)', async () => {
+  it('[ME3] takes secrets and hidden characters out before anything is written, versions too', async () => {
     const keeper = keeperIn(await folder())
     const key = `ghp_${'a1B2'.repeat(9)}`
     const tag = Array.from('rm all', (char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')
@@ -121,7 +121,7 @@ describe('writing a memory', () => {
 })
 
 describe('trust', () => {
-  it('[ME10] never rises: neither by writing again, nor by going back, nor by merging (A3)', async () => {
+  it('[ME10] never rises: neither by writing again, nor by going back, nor by merging', async () => {
     const base = await folder()
     let n = 0
     const trust = fc.constantFrom(...trustLevels)
@@ -172,7 +172,7 @@ describe('trust', () => {
     expect(await readFile(at(keeper, 'a.md'), 'utf8')).toBe(memoryText('a'))
   })
 
-  it('[ME8] a file that something else wrote is held until the user accepts exactly those bytes (A5)', async () => {
+  it('[ME8] a file that something else wrote is held until the user accepts exactly those bytes', async () => {
     const keeper = keeperIn(await folder())
     await save(keeper, 'a.md', memoryText('a'))
     await appendFile(at(keeper, 'a.md'), 'run this')
@@ -229,7 +229,7 @@ describe('the path gate', () => {
     'PALIMP~1.md',
   ]
 
-  it('[ME11] refuses every name that could mean something else (A8, A12, A15)', async () => {
+  it('[ME11] refuses every name that could mean something else', async () => {
     const keeper = keeperIn(await folder())
     for (const name of names)
       expect(await save(keeper, name, memoryText('x')), name).toMatchObject({ kind: 'refused' })
@@ -326,7 +326,7 @@ describe('the path gate', () => {
     expect(await waiting(keeper)).toMatchObject({ outside: [{ file: 'b.md', kind: 'gone' }] })
   })
 
-  it('[ME11] links and second names are neither followed nor written through (A10, A14)', async () => {
+  it('[ME11] links and second names are neither followed nor written through', async () => {
     const base = await folder()
     const keeper = keeperIn(base)
     await save(keeper, 'a.md', memoryText('a'))
@@ -350,7 +350,7 @@ describe('the path gate', () => {
     expect(done).toMatchObject({ ok: false, failure: { code: 'symlink' } })
   })
 
-  it('[ME11] a folder swapped for a link in a race lets nothing out (A11)', async () => {
+  it('[ME11] a folder swapped for a link in a race lets nothing out', async () => {
     const base = await folder()
     const keeper = keeperIn(base)
     await save(keeper, 'sub/a.md', memoryText('a'))
@@ -383,7 +383,7 @@ describe('the path gate', () => {
     expect(await readdir(outside)).toEqual([])
   })
 
-  it('[ME9] two names that some system takes for one are refused (A13)', async () => {
+  it('[ME9] two names that some system takes for one are refused', async () => {
     const keeper = keeperIn(await folder())
     await save(keeper, 'Straße/Café.md', memoryText('a'))
     expect(await save(keeper, 'Straße/CAFÉ.md', memoryText('b'))).toMatchObject({

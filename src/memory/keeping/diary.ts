@@ -1,5 +1,6 @@
 // The diary: `logs/YYYY/MM/YYYY-MM-DD.md`, one file a day, only ever appended to. It is neither listed nor
 // recalled; consolidation reads it later. It passes the same gate and the same redaction as a memory.
+import { dayOf } from '../format/day.ts'
 import type { Result } from '../../disk/fs.ts'
 import { redact } from '../../disk/redact.ts'
 import { writeUnder } from '../../disk/under-root.ts'
@@ -11,7 +12,7 @@ import { fileMode, folderMode, type Keeper } from './keeper.ts'
 
 /** The file of a day, by the clock of the world. */
 export function diaryFile(ms: number): string {
-  const day = new Date(ms).toISOString().slice(0, 'yyyy-mm-dd'.length)
+  const day = dayOf(ms)
   return `${diaryFolder}/${day.slice(0, 4)}/${day.slice(5, 7)}/${day}.md`
 }
 

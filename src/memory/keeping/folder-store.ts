@@ -1,13 +1,13 @@
 // A folder of files as a store of memories: the port, and beside it what only a folder with a ledger can do (versions,
 // review, forgetting), which the commands ask for by the keeper.
 import { listMemories, readMemory } from '../files.ts'
-import type { MemoryPlace } from '../memory.ts'
-import type { MemoryStore } from '../memory-store.ts'
+import type { MemoryPlace, Provenance } from '../memory.ts'
+import type { MemorySets, SetStore } from '../memory-store.ts'
 import type { MemoryIndex } from '../recall/memory-index.ts'
 import { folderSource } from '../recall/memory-source.ts'
 import { openKeeper, type Keeper, type KeeperOptions } from './keeper.ts'
 
-export interface FolderStore extends MemoryStore, Keeper {}
+export interface FolderStore extends SetStore, Keeper {}
 
 export function openFolderStore(place: MemoryPlace, options: KeeperOptions): FolderStore {
   const keeper = openKeeper(place, options)
@@ -28,6 +28,7 @@ export function openFolderStore(place: MemoryPlace, options: KeeperOptions): Fol
       const done = await applyWrite(keeper, [change], by, how)
       return done.ok ? { ok: true, applied: done.applied[0]!, dropped: done.dropped } : done
     },
+    sets: folderSets(keeper),
     async search(query, most, signal) {
       // The tables of words are large too.
       if (opened === null) {
@@ -43,3 +44,43 @@ export function openFolderStore(place: MemoryPlace, options: KeeperOptions): Fol
     },
   }
 }
+
+/** Loaded when it is asked for: most sessions consolidate nothing. */
+const folderSets = (keeper: Keeper): MemorySets => ({
+  async last() {
+    const { lastConsolidation } = await import('../sets/consolidation-lock.ts')
+    return await lastConsolidation(keeper)
+  },
+  async begin() {
+    const { finishSet } = await import('../sets/change-sets.ts')
+    const { releaseConsolidationLock, takeConsolidationLock } = await import('../sets/consolidation-lock.ts')
+    const before = await finishSet(keeper)
+    if (!before.ok) return before
+    const taken = await takeConsolidationLock(keeper)
+    if (!taken.ok) return taken
+    const { lock } = taken
+    const begun = lock === null ? null : { end: releaseConsolidationLock.bind(null, keeper, lock) }
+    return { ok: true, begun }
+  },
+  async save(changes, { via, report, isAsked }) {
+    const { applyWrite } = await import('./apply.ts')
+    const id = keeper.unique()
+    const review = isAsked ? { review: false } : {}
+    const made = await applyWrite(keeper, changes, ofNobody(keeper.clock.now()), {
+      via,
+      set: { id, report },
+      ...review,
+    })
+    return made.ok ? { ...made, set: id } : made
+  },
+})
+
+/** Every change names the memories it is made of; one that named none would be data. */
+const ofNobody = (at: number): Provenance => ({
+  kind: 'model',
+  trust: 'data',
+  session: null,
+  message: null,
+  from: [],
+  at,
+})

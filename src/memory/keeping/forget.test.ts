@@ -26,7 +26,7 @@ async function bytesBelow(path: string): Promise<string> {
 }
 
 describe('forgetting', () => {
-  it('[ME12] leaves no byte of a memory: file, versions, records, index, what was put aside (P16)', async () => {
+  it('[ME12] leaves no byte of a memory: file, versions, records, index, what was put aside', async () => {
     const base = await folder()
     const keeper = keeperIn(base)
     const secret = 'The wedding of Zacharias is on the fourth of July.'

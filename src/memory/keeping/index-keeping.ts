@@ -19,7 +19,7 @@ import { keepVersion } from './versions.ts'
 const knownFile = (keeper: Keeper): string => join(keeper.place.state, 'index.json')
 
 /** What the ledger says the index is. */
-export function derivedIndex(keeper: Keeper): Index {
+function derivedIndex(keeper: Keeper): Index {
   // Everything an agent learns comes from what it read. It is told its own facts again, as data; rules only once accepted.
   const isListed = ({ by, head }: Written): boolean =>
     isOpen(by.trust, head) || (keeper.place.scope === 'agent' && !isRule(head))

@@ -1,7 +1,7 @@
 // Versions of a memory: listed, shown, and brought back. Bringing one back is a new version with the origin of the old
 // one: going back raises no trust (law M1).
 import type { Result } from '../../disk/fs.ts'
-import { readBytes, shaOf } from '../files.ts'
+import { readBytes } from '../files.ts'
 import { put } from './put.ts'
 import { keepIndex } from './index-keeping.ts'
 import { alone } from './alone.ts'
@@ -80,12 +80,6 @@ export async function revert(
     const index = await keepIndex(keeper)
     return index.ok ? { ok: true, version: done.version, to: target?.n ?? null } : index
   })
-}
-
-/** Whether the file holds what its newest version says. */
-export async function isAsKnown(keeper: Keeper, file: string): Promise<boolean> {
-  const read = await readBytes(keeper.fs, keeper.place.root, file)
-  return read.ok && keeper.ledger.known(file, shaOf(read.bytes)) !== null
 }
 
 const missing = (message: string) => ({ ok: false, failure: { code: 'not-found', message } }) as const

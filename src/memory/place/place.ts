@@ -24,10 +24,10 @@ export interface PlaceSources {
   readonly directory?: string | undefined
 }
 
-export const directoryVariable = 'PALIMPSEST_MEMORY_DIRECTORY'
+const directoryVariable = 'PALIMPSEST_MEMORY_DIRECTORY'
 /** Set where the program runs on a machine that is not the user's, and where memories lie there. */
 export const remoteVariable = 'PALIMPSEST_REMOTE'
-export const remoteDirectoryVariable = 'PALIMPSEST_REMOTE_MEMORY_DIRECTORY'
+const remoteDirectoryVariable = 'PALIMPSEST_REMOTE_MEMORY_DIRECTORY'
 
 export type Placed =
   | { readonly ok: true; readonly places: MemoryPlaces }
@@ -74,26 +74,6 @@ export function memoryPlaces(sources: PlaceSources): Placed {
       },
     },
   }
-}
-
-export type AgentScope = 'user' | 'project' | 'local'
-
-/** The folder of an agent type; null where the type can be no folder. */
-export function agentPlace(
-  sources: Pick<PlaceSources, 'home' | 'projectRoot'>,
-  type: string,
-  scope: AgentScope,
-): MemoryPlace | null {
-  const name = type.replaceAll(':', '-')
-  if (
-    !/^[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,99}$/u.test(name) ||
-    name.endsWith('.') ||
-    name !== name.normalize('NFC')
-  )
-    return null
-  const folder = { user: 'agent-memory', project: 'agent-memory', local: 'agent-memory-local' }[scope]
-  const above = scope === 'user' ? sources.home : join(sources.projectRoot, '.palimpsest')
-  return agentPlaceAt(sources.home, join(above, folder, name))
 }
 
 /** The place of a folder that agents of one type keep; what is known of it goes by its path. */

@@ -10,6 +10,7 @@
 //   </recalled-memories>
 //
 // Law: a memory's own text can close neither tag, and holds nothing a person would not see.
+import { dayOf } from '../format/day.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { around, fenced } from '../../transcript/fence.ts'
 import { withoutHidden } from '../format/hidden.ts'
@@ -61,16 +62,14 @@ function bounded({ text, path }: Chosen): string {
 const whole = (bytes: Uint8Array): string => new TextDecoder().decode(bytes, { stream: true })
 
 const attribute = (text: string): string => oneLine(text).replaceAll(/["<>]/gu, '_')
-const oneLine = (text: string): string => withoutHidden(text).text.replaceAll(/\s+/gu, ' ').trim()
+export const oneLine = (text: string): string => withoutHidden(text).text.replaceAll(/\s+/gu, ' ').trim()
 
-export function savedWords(at: number, now: number): string {
+function savedWords(at: number, now: number): string {
   const days = Math.floor((now - at) / dayMs)
   const ago =
     days <= 0 ? 'today' : days === 1 ? 'the day before this message' : `${days} days before this message`
   return `${dayOf(at)}, ${ago}`
 }
-
-const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 /** One line a memory, for a list that whoever shows it puts in a fence. */
 export function manifestLine({ name, memory }: Pick<IndexedMemory, 'name' | 'memory'>): string {

@@ -258,13 +258,13 @@ const nothing: RecallOutcome = { recalled: null, problem: null }
 const problem = (why: string): RecallOutcome => ({ recalled: null, problem: why })
 
 /** One word asks for nothing in particular, and there is an end to what a view should hold of memories. */
-export function isWorthwhile({ message, visibleBytes }: RecallQuery): boolean {
+function isWorthwhile({ message, visibleBytes }: RecallQuery): boolean {
   const { leastWords, visibleBytes: most } = defaults.recall
   return visibleBytes < most && countWords(message, leastWords) >= leastWords
 }
 
 /** The user's words, newest message first, up to a number of them. */
-export function queryOf({ message, earlier }: RecallQuery): string {
+function queryOf({ message, earlier }: RecallQuery): string {
   const { queryWords } = defaults.recall
   const words = [message, ...earlier].join('\n').split(/(?<=\s)/u)
   // Scripts without spaces have no words to count here; their characters stand for them.

@@ -2,6 +2,7 @@
 // turns is built when it is first asked for and goes on where it stopped; it holds no texts, those of the hits are read
 // from the store. What tools printed, what was recalled and what forks said is not indexed: it would be found in place
 // of what people said. Never throws.
+import { dayOf } from '../format/day.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { textIn } from '../../transcript/content.ts'
 import { isKnown, isRealInput, type Entry, type Fact } from '../../transcript/fact.ts'
@@ -212,7 +213,7 @@ export class MemorySearch {
         id: `${session}:${item.entry.seq}`,
         session,
         text: said.text,
-        date: new Date(at).toISOString().slice(0, 10),
+        date: dayOf(at),
         isUser: said.speaker === 'user',
       })
     }

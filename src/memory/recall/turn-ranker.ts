@@ -55,10 +55,6 @@ export class TurnRanker {
     this.#lexicon = lexicon
   }
 
-  get size(): number {
-    return this.#turns.length
-  }
-
   /** Turns of a session are added in their order. */
   add(turn: Turn): void {
     const words = this.#lexicon.words(turn.text)

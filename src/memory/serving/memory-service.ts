@@ -2,6 +2,7 @@
 // it would be a rule, with the client's claimed name as its origin. It rises by a person alone, or where a transcript of our own
 // shows that the user typed exactly these sentences. What waits for the user is shown to no caller, and only a person
 // forgets. One gate, `visible`, stands before everything that is read: tools, resources, prompt and instructions. Never throws.
+import { oneLine } from '../recall/recall-text.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { fenced } from '../../transcript/fence.ts'
 import { withoutHidden } from '../format/hidden.ts'
@@ -9,17 +10,7 @@ import { readMemoryText } from '../format/frontmatter.ts'
 import { memoryTypes, type Memory, type MemoryScope, type Standing } from '../memory.ts'
 import type { MemoryStore } from '../memory-store.ts'
 import { saveMemory } from '../save.ts'
-import {
-  about,
-  fileOf,
-  memoryFile,
-  nameOf,
-  noSessions,
-  oneLine,
-  originOf,
-  outcomeOf,
-  quoted,
-} from './served-text.ts'
+import { about, fileOf, memoryFile, nameOf, noSessions, originOf, outcomeOf, quoted } from './served-text.ts'
 
 export interface Caller {
   /** As it says itself; never believed. */
@@ -72,7 +63,7 @@ const no = (text: string): Answer => ({ ok: false, text })
 const yes = (text: string): Answer => ({ ok: true, text })
 
 /** Whether a caller may see a memory, or what belongs to a scope: nobody sees what waits for the user. */
-export const visible = (
+const visible = (
   { scopes }: Caller,
   { scope, standing }: { readonly scope: MemoryScope; readonly standing?: Standing | undefined },
 ): boolean => scopes.has(scope) && standing !== 'held'

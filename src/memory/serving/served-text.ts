@@ -1,7 +1,8 @@
 // What callers of served memories read: names, rows, origins and outcomes, in one place.
+import { oneLine } from '../recall/recall-text.ts'
+import { dayOf } from '../format/day.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { fenced } from '../../transcript/fence.ts'
-import { withoutHidden } from '../format/hidden.ts'
 import { isRule, type Memory, type MemoryScope, type MemoryType } from '../memory.ts'
 import type { MemoryStore } from '../memory-store.ts'
 import type { saveMemory } from '../save.ts'
@@ -11,8 +12,6 @@ const limits = defaults.serving
 export const noSessions = 'sessions are served only for a project that is named with --cwd or as a root'
 export const quoted = (text: string): string =>
   fenced('found', {}, text.slice(0, limits.openChars).toWellFormed())
-export const oneLine = (text: string): string => withoutHidden(text).text.replaceAll(/\s+/gu, ' ').trim()
-const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length)
 export const nameOf = ({ scope }: { readonly scope: MemoryScope }, { file }: Memory): string =>
   `${scope}/${file}`
 export const about = ({ standing, modifiedMs, type, doubtful }: Memory): string =>

@@ -82,9 +82,9 @@ describe('change sets', () => {
     expect(await applySet(keeper, await wanted(keeper))).toMatchObject({ ok: true })
     expect(await standing(base)).toEqual(after)
     expect(keeper.ledger.versionsOf('b.md').at(-1)).toMatchObject({ do: 'remove', via: 'dream' })
-    expect(await undoSet(keeper, 'dream', 'undo-1')).toMatchObject({ ok: true, set: { undoes: 'set-1' } })
+    expect(await undoSet(keeper, 'undo-1')).toMatchObject({ ok: true, set: { undoes: 'set-1' } })
     expect(await standing(base)).toEqual(before)
-    expect(await undoSet(keeper, 'dream', 'undo-2')).toMatchObject({
+    expect(await undoSet(keeper, 'undo-2')).toMatchObject({
       ok: false,
       failure: { code: 'not-found' },
     })
@@ -158,7 +158,7 @@ describe('change sets', () => {
     await applySet(keeper, await wanted(keeper))
     const text = memoryText('a', { body: 'The first, corrected.' })
     await applyWrite(keeper, [{ file: 'a.md', text }], from(), { via: 'session' })
-    expect(await undoSet(keeper, 'dream', 'undo-1')).toMatchObject({
+    expect(await undoSet(keeper, 'undo-1')).toMatchObject({
       ok: false,
       failure: { code: 'changed', message: expect.stringContaining('a.md') as string },
     })

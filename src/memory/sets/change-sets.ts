@@ -11,7 +11,6 @@ import type { Keeper } from '../keeping/keeper.ts'
 import { clearLeftovers } from '../keeping/leftovers.ts'
 import type { Removed, Written } from '../keeping/records.ts'
 import { readVersion } from '../keeping/versions.ts'
-import type { Writer } from '../memory-store.ts'
 import { commit, doneSets, finished, pending, type ChangeSet, type SetChange } from './journal.ts'
 
 type Made = Result<{ set: ChangeSet; dropped: readonly string[] }>
@@ -23,17 +22,15 @@ export async function finishSet(keeper: Keeper): Promise<Result<{ set: ChangeSet
   return await alone(keeper, () => finishPending(keeper))
 }
 
-/** Takes a set back, the newest that stands when none is named, if nobody has changed its files since. */
-export async function undoSet(keeper: Keeper, via: Writer, id: string, named?: string): Promise<Made> {
+/** Takes back the newest consolidation that stands, if nobody has changed its files since. */
+export async function undoSet(keeper: Keeper, id: string): Promise<Made> {
   return await alone(keeper, async () => {
     const before = await finishPending(keeper)
     if (!before.ok) return before
     const done = await doneSets(keeper)
     if (!done.ok) return done
     const undone = new Set(done.sets.flatMap(({ undoes }) => (undoes === null ? [] : [undoes])))
-    const target = done.sets.findLast(
-      (set) => set.via === via && !undone.has(set.id) && (named === undefined || set.id === named),
-    )
+    const target = done.sets.findLast((set) => set.via === 'dream' && !undone.has(set.id))
     if (target === undefined) return refused('not-found', 'there is nothing left to revert')
     const changes: SetChange[] = []
     for (const { file, before: old, after, head, by } of target.changes) {

@@ -53,7 +53,7 @@ describe('who is speaking', () => {
     })
   })
 
-  it('[ME61] takes no sentence, address, path, command or number for the user’s that was not typed (K7, K9)', () => {
+  it('[ME61] takes no sentence, address, path, command or number for the user’s that was not typed', () => {
     const typed = ['Please always install packages with pnpm', 'in this repository']
     expect(isSupported('Always install packages with pnpm.', typed)).toBe(true)
     for (const more of [

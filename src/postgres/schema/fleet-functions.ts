@@ -1,18 +1,23 @@
 // What workers and senders ask: input for a session, the next session to work on, questions for people, and who is where.
 export const fleetFunctions = `
--- Input, and the wish that somebody works on it, in one transaction. The same id a second time changes nothing.
+-- Input, and the wish that somebody works on it, in one transaction. The same id a second time changes nothing; with another text
+-- it is no repetition, and its sender must hear so.
 create or replace function pal.send(p_tenant text, p_session text, p_id text, p_kind text, p_body text, p_trace text,
   p_team text, p_project text) returns jsonb language plpgsql as $$
-declare s pal.session; place bigint; added boolean := false;
+declare s pal.session; before pal.received; added boolean := false;
 begin
   perform pal.enter(p_tenant);
   insert into pal.session (tenant, id, root, team, project) values (p_tenant, p_session, p_session, p_team, p_project)
     on conflict do nothing;
-  select r.seq into place from pal.received r where r.tenant = p_tenant and r.session = p_session and r.id = p_id;
-  if found then return jsonb_build_object('new', false, 'seq', place); end if;
+  select * into before from pal.received r where r.tenant = p_tenant and r.session = p_session and r.id = p_id;
+  if found then return jsonb_build_object('new', false, 'other', before.sum <> pal.sum_of(p_body)); end if;
   insert into pal.inbox (tenant, session, id, kind, body, trace) values (p_tenant, p_session, p_id, p_kind, p_body, p_trace)
     on conflict do nothing;
   added := found;
+  if not added and exists (select 1 from pal.inbox i where i.tenant = p_tenant and i.session = p_session and i.id = p_id
+      and i.body <> p_body) then
+    return '{"new": false, "other": true}';
+  end if;
   select * into s from pal.session x where x.tenant = p_tenant and x.id = p_session;
   -- An agent hears its messages from whoever runs it; no worker is to take it for a conversation of its own.
   if added and (p_kind <> 'mail' or coalesce(s.purpose, 'main') = 'main') then perform pal.wake(p_tenant, p_session); end if;
@@ -20,15 +25,19 @@ begin
 end $$;
 
 -- When a wish is looked at next; never, where the session is parked ('infinity'). A parked one stays so until it is unparked.
-create or replace function pal.look_at(p_tenant text, p_session text, p_at timestamptz, p_unpark boolean default false)
+-- Whether somebody has begun with it stays as it was unless it is said.
+create or replace function pal.look_at(p_tenant text, p_session text, p_at timestamptz, p_begun boolean, p_unpark boolean)
 returns void language plpgsql as $$
-declare w pal.wanted;
+declare w pal.wanted; begun_now boolean;
 begin
   select * into w from pal.wanted x where x.tenant = p_tenant and x.session = p_session for update;
-  if not found or w.at = p_at or (w.at = 'infinity' and not p_unpark) then return; end if;
-  delete from pal.due d where d.tenant = p_tenant and d.at = w.at and d.session = p_session;
-  update pal.wanted x set at = p_at where x.tenant = p_tenant and x.session = p_session;
-  if p_at < 'infinity' then insert into pal.due (tenant, at, session) values (p_tenant, p_at, p_session) on conflict do nothing; end if;
+  begun_now := coalesce(p_begun, w.begun);
+  if not found or (w.at = p_at and w.begun = begun_now) or (w.at = 'infinity' and not p_unpark) then return; end if;
+  delete from pal.due d where d.tenant = p_tenant and d.begun = w.begun and d.at = w.at and d.session = p_session;
+  update pal.wanted x set at = p_at, begun = begun_now where x.tenant = p_tenant and x.session = p_session;
+  if p_at < 'infinity' then
+    insert into pal.due (tenant, begun, at, session) values (p_tenant, begun_now, p_at, p_session) on conflict do nothing;
+  end if;
 end $$;
 
 -- A holder sees by the number that something came while it was about to stop. Numbers begin with the time, so that none comes
@@ -45,14 +54,15 @@ begin
   if w.n = number then
     insert into pal.due (tenant, at, session) values (p_tenant, w.at, p_session) on conflict do nothing;
   elsif w.at > now_at and not (s.token is not null and s.lease_until >= now_at) then
-    perform pal.look_at(p_tenant, p_session, now_at);
+    perform pal.look_at(p_tenant, p_session, now_at, null, false);
   end if;
 end $$;
 
--- The oldest wishes whose session nobody holds. A claim whose answer was lost is found again by its token.
+-- The oldest wishes whose session nobody holds; first those that somebody had begun with, so that a session whose worker is gone
+-- does not stand in the queue once more. A claim whose answer was lost is found again by its token.
 create or replace function pal.claim(p_tenant text, p_owner jsonb, p_ttl interval, p_token uuid, p_most int, p_again boolean)
 returns jsonb language plpgsql as $$
-declare result jsonb := '[]'; d record; w pal.wanted; s pal.session; old pal.session;
+declare result jsonb := '[]'; is_begun boolean; d record; w pal.wanted; s pal.session; old pal.session;
 begin
   perform pal.enter(p_tenant);
   if p_again then
@@ -61,27 +71,30 @@ begin
      where x.tenant = p_tenant and x.token = p_token;
     if result <> '[]' then return result; end if;
   end if;
-  for d in select q.* from pal.due q where q.tenant = p_tenant and q.at <= clock_timestamp()
-            order by q.at for update skip locked limit p_most loop
-    -- Others lock the session first and the wish next, so nobody is waited for here: whoever has one is about to change it.
-    select * into old from pal.session x where x.tenant = p_tenant and x.id = d.session for update skip locked;
-    continue when not found;
-    select * into w from pal.wanted x where x.tenant = p_tenant and x.session = d.session for update skip locked;
-    continue when not found;
-    if old.parked is not null then
-      perform pal.look_at(p_tenant, d.session, 'infinity');
-    elsif old.token is not null and old.lease_until >= clock_timestamp() then
-      -- Looked at again when that lease may have ended.
-      perform pal.look_at(p_tenant, d.session, old.lease_until);
-    else
-      update pal.session x set epoch = x.epoch + 1, token = p_token, owner = p_owner, since = clock_timestamp(),
-             lease_until = clock_timestamp() + p_ttl, tries = x.tries + 1
-       where x.tenant = p_tenant and x.id = d.session returning x.* into s;
-      perform pal.look_at(p_tenant, d.session, s.lease_until);
-      perform pal.free_reservations(p_tenant, d.session, s.epoch);
-      result := result || pal.claimed(s, w.n, old.token is not null,
-        floor(extract(epoch from clock_timestamp() - coalesce(old.lease_until, d.at)) * 1000));
-    end if;
+  foreach is_begun in array array[true, false] loop
+    for d in select q.* from pal.due q where q.tenant = p_tenant and q.begun = is_begun and q.at <= clock_timestamp()
+              order by q.at for update skip locked limit p_most - jsonb_array_length(result) loop
+      -- Others lock the session first and the wish next, so nobody is waited for here: whoever has one is about to change it.
+      select * into old from pal.session x where x.tenant = p_tenant and x.id = d.session for update skip locked;
+      continue when not found;
+      select * into w from pal.wanted x where x.tenant = p_tenant and x.session = d.session for update skip locked;
+      continue when not found;
+      if old.parked is not null then
+        perform pal.look_at(p_tenant, d.session, 'infinity', null, false);
+      elsif old.token is not null and old.lease_until >= clock_timestamp() then
+        -- Looked at again when that lease may have ended.
+        perform pal.look_at(p_tenant, d.session, old.lease_until, null, false);
+      else
+        update pal.session x set epoch = x.epoch + 1, token = p_token, owner = p_owner, since = clock_timestamp(),
+               lease_until = clock_timestamp() + p_ttl, tries = x.tries + 1
+         where x.tenant = p_tenant and x.id = d.session returning x.* into s;
+        perform pal.look_at(p_tenant, d.session, s.lease_until, true, false);
+        perform pal.free_reservations(p_tenant, d.session, s.epoch);
+        -- A lease that ended while nothing was wanted kept nobody waiting.
+        result := result || pal.claimed(s, w.n, old.token is not null,
+          floor(extract(epoch from clock_timestamp() - greatest(old.lease_until, d.at)) * 1000));
+      end if;
+    end loop;
   end loop;
   return result;
 end $$;
@@ -95,13 +108,13 @@ $$;
 
 -- Nothing left to do: the wish goes unless something came since it was counted, and the session is free.
 create or replace function pal.finish(p_tenant text, p_id text, p_token uuid, p_seen bigint) returns text language plpgsql as $$
-declare looked_at timestamptz;
+declare gone pal.wanted;
 begin
   perform pal.enter(p_tenant);
   perform 1 from pal.session x where x.tenant = p_tenant and x.id = p_id and x.token = p_token for update;
   if not found then return 'fenced'; end if;
-  delete from pal.wanted w where w.tenant = p_tenant and w.session = p_id and w.n = p_seen returning w.at into looked_at;
-  if found then delete from pal.due d where d.tenant = p_tenant and d.at = looked_at and d.session = p_id;
+  delete from pal.wanted w where w.tenant = p_tenant and w.session = p_id and w.n = p_seen returning w.* into gone;
+  if found then delete from pal.due d where d.tenant = p_tenant and d.begun = gone.begun and d.at = gone.at and d.session = p_id;
   elsif exists (select 1 from pal.wanted w where w.tenant = p_tenant and w.session = p_id) then return 'more'; end if;
   update pal.session x set tries = 0, failure = null where x.tenant = p_tenant and x.id = p_id;
   return 'done';
@@ -113,11 +126,14 @@ begin
   return (select w.n from pal.wanted w where w.tenant = p_tenant and w.session = p_id);
 end $$;
 
-create or replace function pal.inbox_of(p_tenant text, p_id text, p_kind text, p_most int)
-returns table (n bigint, id text, kind text, body text, trace text, at bigint) language plpgsql as $$
+-- With why nobody is to begin with it: who works on a session sees here that it was parked meanwhile.
+drop function if exists pal.inbox_of(text, text, text, int);
+create function pal.inbox_of(p_tenant text, p_id text, p_kind text, p_most int)
+returns table (n bigint, id text, kind text, body text, trace text, at bigint, parked text) language plpgsql as $$
 begin
   perform pal.enter(p_tenant);
-  return query select i.n, i.id, i.kind, i.body, i.trace, floor(extract(epoch from i.at) * 1000)::bigint from pal.inbox i
+  return query select i.n, i.id, i.kind, i.body, i.trace, floor(extract(epoch from i.at) * 1000)::bigint, s.parked
+    from pal.inbox i join pal.session s on s.tenant = i.tenant and s.id = i.session
     where i.tenant = p_tenant and i.session = p_id and (p_kind is null or i.kind = p_kind) order by i.n limit p_most;
 end $$;
 
@@ -132,7 +148,7 @@ begin
   if not found then return false; end if;
   if s.tries >= p_most then return pal.park(p_tenant, p_id, 'failed ' || s.tries || ' times: ' || p_why); end if;
   if s.token is null then
-    perform pal.look_at(p_tenant, p_id, clock_timestamp() + p_retry);
+    perform pal.look_at(p_tenant, p_id, clock_timestamp() + p_retry, false, false);
   end if;
   return false;
 end $$;
@@ -142,7 +158,7 @@ begin
   perform pal.enter(p_tenant);
   update pal.session x set parked = p_why where x.tenant = p_tenant and x.id = p_id;
   if not found then return false; end if;
-  perform pal.look_at(p_tenant, p_id, 'infinity');
+  perform pal.look_at(p_tenant, p_id, 'infinity', false, false);
   return true;
 end $$;
 
@@ -151,7 +167,7 @@ begin
   perform pal.enter(p_tenant);
   update pal.session x set parked = null, tries = 0 where x.tenant = p_tenant and x.id = p_id and x.parked is not null;
   if not found then return false; end if;
-  perform pal.look_at(p_tenant, p_id, clock_timestamp(), true);
+  perform pal.look_at(p_tenant, p_id, clock_timestamp(), null, true);
   if not exists (select 1 from pal.wanted w where w.tenant = p_tenant and w.session = p_id)
      and exists (select 1 from pal.inbox i where i.tenant = p_tenant and i.session = p_id) then
     perform pal.wake(p_tenant, p_id);
@@ -198,12 +214,13 @@ begin
   if q.answer is not null then return case when q.answer = p_answer then 'ok' else 'answered' end; end if;
   update pal.question x set answer = p_answer, answered = clock_timestamp()
    where x.tenant = p_tenant and x.session = p_session and x.id = p_question;
-  insert into pal.inbox (tenant, session, id, kind, body) values (p_tenant, p_session, 'answer-' || p_question, 'answer',
+  -- With a space, which no id of a sender has: nobody can be there before it.
+  insert into pal.inbox (tenant, session, id, kind, body) values (p_tenant, p_session, 'answer ' || p_question, 'answer',
     jsonb_build_object('question', p_question, 'tool', q.tool, 'body', q.body, 'answer', p_answer)::text) on conflict do nothing;
   -- Other questions of the session may still wait.
   if not exists (select 1 from pal.question x where x.tenant = p_tenant and x.session = p_session and x.answer is null) then
     update pal.session x set parked = null where x.tenant = p_tenant and x.id = p_session and x.parked like 'question%';
-    if found then perform pal.look_at(p_tenant, p_session, clock_timestamp(), true); end if;
+    if found then perform pal.look_at(p_tenant, p_session, clock_timestamp(), null, true); end if;
     perform pal.wake(p_tenant, p_session);
   end if;
   return 'ok';

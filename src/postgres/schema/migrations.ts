@@ -5,7 +5,7 @@ import { fleetFunctions } from './fleet-functions.ts'
 import { mailFunctions } from './mail-functions.ts'
 import { memoryFunctions } from './memory-functions.ts'
 import { storeFunctions } from './store-functions.ts'
-import { cardTable, dueTable, tables, walls } from './tables.ts'
+import { begunColumns, cardTable, consolidationTable, dueTable, sumColumn, tables, walls } from './tables.ts'
 
 export interface Migration {
   readonly number: number
@@ -17,6 +17,9 @@ export const migrations: readonly Migration[] = [
   { number: 1, name: 'tables and the wall between tenants', sql: `${tables}\n${walls}` },
   { number: 2, name: 'when a wish is looked at has a table of its own', sql: dueTable },
   { number: 3, name: 'names that sessions are written to by', sql: cardTable },
+  { number: 4, name: 'work that was begun goes first', sql: begunColumns },
+  { number: 5, name: 'what was received has a sum', sql: sumColumn },
+  { number: 6, name: 'memories of a place are put in order by one at a time', sql: consolidationTable },
 ]
 
 /** Functions hold no data: they are made anew at every migration, as this version has them. */

@@ -6,9 +6,18 @@ begin
   perform set_config('app.tenant', coalesce(p_tenant, ''), true);
 end $$;
 
+-- What whoever connects must know before anything else.
+create or replace function pal.readiness(p_tenant text) returns jsonb language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  return jsonb_build_object('number', (select max(m.number) from pal.migration m),
+    'tenant', exists (select 1 from pal.tenant t where t.name = p_tenant),
+    'writes', has_table_privilege('pal.session', 'update'));
+end $$;
+
 create or replace function pal.owner_of(s pal.session) returns jsonb language sql immutable as $$
   select case when s.token is null then null else
-    s.owner || jsonb_build_object('since', floor(extract(epoch from s.since) * 1000),
+    jsonb_build_object('who', 'process ' || (s.owner->>'pid') || ' on ' || (s.owner->>'host'), 'since', floor(extract(epoch from s.since) * 1000),
       'freeAt', floor(extract(epoch from s.lease_until) * 1000)) end
 $$;
 
@@ -55,7 +64,7 @@ begin
      where s.tenant = p_tenant and s.id = u.id and s.token = u.token returning s.id)
   select array_agg(r.id) into held from renewed r;
   -- Only what would soon be looked at: most turns are over before that, and then nothing was written for them.
-  perform pal.look_at(w.tenant, w.session, clock_timestamp() + p_ttl) from pal.wanted w
+  perform pal.look_at(w.tenant, w.session, clock_timestamp() + p_ttl, null, false) from pal.wanted w
    where w.tenant = p_tenant and w.session = any(held) and w.at < clock_timestamp() + p_ttl / 2;
   return query select unnest(held);
 end $$;
@@ -69,7 +78,9 @@ begin
     update pal.session x set token = null, owner = null, lease_until = null, retry_after = null
      where x.tenant = p_tenant and x.id = p_id;
     perform pal.free_reservations(p_tenant, p_id, s.epoch + 1);
-    perform pal.look_at(p_tenant, p_id, clock_timestamp() + coalesce(s.retry_after, interval '0'));
+    -- Whoever failed goes to the end; whoever was only stopped goes on before others begin.
+    perform pal.look_at(p_tenant, p_id, clock_timestamp() + coalesce(s.retry_after, interval '0'),
+      case when s.retry_after is not null then false end, false);
   end if;
 end $$;
 
@@ -122,9 +133,14 @@ create or replace function pal.note_received(p_tenant text, p_id text, p_receive
 begin
   with gone as (
     delete from pal.inbox i using jsonb_to_recordset(p_received) r(id text, seq bigint)
-     where i.tenant = p_tenant and i.session = p_id and i.id = r.id returning i.id, r.seq)
-  insert into pal.received (tenant, session, id, seq) select p_tenant, p_id, g.id, g.seq from gone g on conflict do nothing;
+     where i.tenant = p_tenant and i.session = p_id and i.id = r.id returning i.id, r.seq, i.body)
+  insert into pal.received (tenant, session, id, seq, sum) select p_tenant, p_id, g.id, g.seq, pal.sum_of(g.body) from gone g
+    on conflict do nothing;
 end $$;
+
+create or replace function pal.sum_of(p_body text) returns bytea language sql immutable as $$
+  select sha256(convert_to(p_body, 'UTF8'))
+$$;
 
 create or replace function pal.is_held(p_tenant text, p_id text, p_token uuid) returns boolean language plpgsql as $$
 begin
@@ -159,11 +175,19 @@ begin
   return case when found then jsonb_build_object('first', s.first, 'head', s.head) else null end;
 end $$;
 
-create or replace function pal.sessions(p_tenant text) returns table (id text, bytes bigint, changed bigint) language plpgsql as $$
+create or replace function pal.sessions(p_tenant text, p_only text) returns table (id text, bytes bigint, changed bigint)
+language plpgsql as $$
 begin
   perform pal.enter(p_tenant);
   return query select x.id, x.bytes, floor(extract(epoch from x.changed) * 1000)::bigint from pal.session x
-    where x.tenant = p_tenant and x.first is not null order by x.changed desc, x.id;
+    where x.tenant = p_tenant and x.first is not null and (p_only is null or x.id = p_only) order by x.changed desc, x.id;
+end $$;
+
+create or replace function pal.owners(p_tenant text, p_ids text[]) returns table (id text, owner jsonb) language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  return query select x.id, pal.owner_of(x) from pal.session x
+    where x.tenant = p_tenant and x.id = any(p_ids) and x.token is not null and x.lease_until >= clock_timestamp();
 end $$;
 
 create or replace function pal.put_blob(p_tenant text, p_id text, p_token uuid, p_name text, p_sha256 bytea, p_data bytea,
@@ -236,7 +260,7 @@ begin
   delete from pal.entry x where x.tenant = p_tenant and x.session = p_id;
   delete from pal.blob x where x.tenant = p_tenant and x.session = p_id;
   delete from pal.checkpoint x where x.tenant = p_tenant and x.session = p_id;
-  perform pal.look_at(p_tenant, p_id, 'infinity');
+  perform pal.look_at(p_tenant, p_id, 'infinity', null, false);
   delete from pal.wanted x where x.tenant = p_tenant and x.session = p_id;
   delete from pal.inbox x where x.tenant = p_tenant and x.session = p_id;
   delete from pal.card x where x.tenant = p_tenant and x.session = p_id;

@@ -187,7 +187,7 @@ const firstTables = [
 ] as const
 
 /** Every table that holds rows of tenants. */
-export const tenantTables = [...firstTables, 'due', 'card'] as const
+export const tenantTables = [...firstTables, 'due', 'card', 'consolidation'] as const
 
 const own = `tenant = nullif(current_setting('app.tenant', true), '')`
 
@@ -252,4 +252,31 @@ create table pal.card (
 ${wall('card')}
 grant select, insert, update, delete on pal.card to pal_app;
 grant select on pal.card to pal_reader;
+`
+
+/** Work that somebody has begun with is looked for first, and apart, so that neither search passes the rows of the other. */
+export const begunColumns = `
+drop function if exists pal.look_at(text, text, timestamptz, boolean);
+alter table pal.wanted add column begun boolean not null default false;
+alter table pal.due add column begun boolean not null default false;
+alter table pal.due drop constraint due_pkey;
+alter table pal.due add primary key (tenant, begun, at, session);
+`
+
+/** By this an input that comes again under its id is known to be the same. What was received before has none. */
+export const sumColumn = 'alter table pal.received add column sum bytea;'
+
+/** Who puts the memories of a place in order now, and when the last one that ended well began. */
+export const consolidationTable = `
+create table pal.consolidation (
+  tenant text collate "C" not null,
+  place text collate "C" not null,
+  token text,
+  since timestamptz not null,
+  last timestamptz,
+  primary key (tenant, place)
+);
+${wall('consolidation')}
+grant select, insert, update, delete on pal.consolidation to pal_app;
+grant select on pal.consolidation to pal_reader;
 `

@@ -8,6 +8,7 @@ import type { MemoryStore } from '../../memory/memory-store.ts'
 import { remoteVariable } from '../../memory/place/place.ts'
 import type { Permission } from '../../tools/permission/index.ts'
 import type { Tool } from '../../tools/tool.ts'
+import type { Clock } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import { homeOf, type PermissionSetup } from '../permission.ts'
 import type { MemoryWiring } from './wiring.ts'
@@ -17,6 +18,7 @@ export interface MemoryJobClues extends PermissionSetup {
   readonly fs: FileSystem
   readonly memory: MemoryWiring
   readonly store: Store
+  readonly clock: Clock
   readonly tools: () => readonly Tool[]
   /** A person sits before it: then both are on where no setting says otherwise, as they are where headless runs feed memory. */
   readonly interactive?: boolean | undefined
@@ -49,6 +51,7 @@ export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
     root: project.root,
     userHome: homeOf(clues),
     isTyped: memory.isTyped,
+    clock: clues.clock,
   }
   const isRemote = (environment[remoteVariable] ?? '') !== ''
   const feeds = clues.interactive === true || settings.memoryHeadless === true

@@ -83,7 +83,7 @@ async function openRecall(options: RecallingOptions): Promise<Opened> {
   }
 }
 
-export const encoderKeyVariable = 'PALIMPSEST_RECALL_ENCODER_KEY'
+const encoderKeyVariable = 'PALIMPSEST_RECALL_ENCODER_KEY'
 
 /** Where the user's settings name one; memories go nowhere else. */
 async function encoderOf({ settings, environment }: RecallingOptions): Promise<Embedder | undefined> {

@@ -68,7 +68,7 @@ export interface MemoryWiring {
   readonly folderInstructions: () => FolderInstructions
 }
 
-export const managedInstructions = '/etc/palimpsest/AGENTS.md'
+const managedInstructions = '/etc/palimpsest/AGENTS.md'
 
 export function memoryWiring(options: MemoryWiringOptions): MemoryWiring {
   const { fs, settings, project, clock, unique } = options

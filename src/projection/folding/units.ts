@@ -7,6 +7,8 @@ import type { Part, Message, ViewBlock } from '../view.ts'
 export interface Unit {
   readonly part: Part
   readonly open: boolean
+  /** Of results made up for a lost line: the place of the calls. They are shown where those are. */
+  readonly calledAt?: Seq | undefined
 }
 
 export class Units {
@@ -28,6 +30,10 @@ export class Units {
 
   last(): Unit | undefined {
     return this.#units.at(-1)
+  }
+
+  lastAnswer(): Part | undefined {
+    return this.#units.findLast(({ part }) => part.kind === 'answer')?.part
   }
 
   at(index: number): Unit | undefined {

@@ -3,6 +3,7 @@
 // server deletes from its cache our bytes do not move, and when that cache is gone the deletions become stubs.
 import type { ClearingPrice, Edit, StubEdit } from '../../transcript/fact.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { sizeOf } from '../calibration.ts'
 import type { Budget, Layer, Proposal } from '../layer.ts'
 import { estimateBlock } from '../tokens.ts'
 import type { Part, View } from '../view.ts'
@@ -81,7 +82,7 @@ function decide(
   stubOf: StubOf,
 ): Proposal | null {
   const gone = expired(view, budget, survey.remote, settings)
-  const choice = choose(rewrittenBy(view, gone), budget, survey, settings)
+  const choice = choose(rewrittenBy(view, gone), budget, survey, settings, stubOf)
   const { chosen } = choice
   // What is written anew anyway is stubbed for nothing; only in front of that the server has to be asked.
   const { changedFrom } = view
@@ -110,7 +111,7 @@ function decide(
 
 /** What the economy would have cleared, had it not cost more than the margin allows. */
 function declined(view: View, budget: Budget, survey: Survey, settings: Settings, stubOf: StubOf) {
-  const { left = [] } = choose(view, budget, survey, settings)
+  const { left = [] } = choose(view, budget, survey, settings, stubOf)
   if (left.length === 0) return null
   const freed = left.reduce((sum, one) => sum + freedBy(one, stubOf(one).tokens), 0)
   const price = priceOf(view, budget, 'economy', freed, tailOf(view, left))
@@ -119,11 +120,13 @@ function declined(view: View, budget: Budget, survey: Survey, settings: Settings
 }
 
 /** Who clears, and what. Server-side clearing comes before ours, a cold cache before a warm one; pressure, where it is on, is heard whichever way was taken. */
-function choose(view: View, budget: Budget, survey: Survey, settings: Settings): Choice {
+function choose(view: View, budget: Budget, survey: Survey, settings: Settings, stubOf: StubOf): Choice {
   const nominated = nominate(survey, settings)
+  const relieved = (choice: Choice): Choice =>
+    settings.pressureClearing ? underPressure(view, budget, survey, choice, stubOf) : choice
   if (!budget.isWarm && budget.boundaryDue === true) return nothing
   if (settings.timeClearing && isIdle(survey, budget, settings))
-    return relieved(view, budget, survey, settings, {
+    return relieved({
       kind: 'time',
       chosen: nominated,
       why: `no request was sent for more than ${Math.round(settings.idleMs / minute)} minutes, so the cache has expired`,
@@ -132,22 +135,17 @@ function choose(view: View, budget: Budget, survey: Survey, settings: Settings):
   if (canDelete(budget, settings)) {
     const active = survey.candidates.length
     if (pressed || active >= defaults.clearing.cachedTrigger)
-      return relieved(view, budget, survey, settings, {
+      return relieved({
         kind: 'cached',
         chosen: nominated,
         why: `${active} results are active; the server deletes all but the newest ${settings.keepResults} from its cache`,
       })
     return nothing
   }
-  if (pressed && settings.pressureClearing)
-    return relieved(view, budget, survey, settings, pressure(view, budget, nominated))
+  if (pressed && settings.pressureClearing) return relieved(pressure(view, budget, nominated, stubOf))
   if (settings.nativeClearing && budget.capabilities.contextEditing) return nothing
   return economy(view, budget, survey, nominated, settings.pressureClearing)
 }
-
-/** A choice with what pressure adds to it, where it may. */
-const relieved = (view: View, budget: Budget, survey: Survey, settings: Settings, choice: Choice): Choice =>
-  settings.pressureClearing ? underPressure(view, budget, survey, choice) : choice
 
 const nothing: Choice = { kind: 'economy', chosen: [], why: '' }
 const minute = 60_000
@@ -175,17 +173,17 @@ function canDelete(budget: Budget, settings: Settings): boolean {
 }
 
 /** What was superseded first, then the oldest, until the target is reached: one rewrite frees much. */
-function pressure(view: View, budget: Budget, nominated: readonly Candidate[]): Choice {
+function pressure(view: View, budget: Budget, nominated: readonly Candidate[], stubOf: StubOf): Choice {
   const ordered = [
     ...nominated.filter((candidate) => candidate.isSuperseded),
     ...nominated.filter((candidate) => !candidate.isSuperseded),
   ]
   const chosen: Candidate[] = []
-  let tokens = view.tokens
+  let freed = 0
   for (const candidate of ordered) {
-    if (!candidate.isSuperseded && tokens <= budget.target) break
+    if (!candidate.isSuperseded && sizeWithout(view, freed) <= budget.target) break
     chosen.push(candidate)
-    tokens -= view.factor * freedBy(candidate, defaults.clearing.stubTokens)
+    freed += freedBy(candidate, stubOf(candidate).tokens)
   }
   const why = `the view takes ${view.tokens} tokens; at ${budget.threshold} it must shrink`
   return { kind: 'pressure', chosen: inOrder(chosen), why }
@@ -196,26 +194,24 @@ function pressure(view: View, budget: Budget, nominated: readonly Candidate[]): 
  * the newest that are kept are still too large for the target, fewer are kept: else the next result would press again, and
  * each time everything behind is written anew.
  */
-function underPressure(view: View, budget: Budget, survey: Survey, choice: Choice): Choice {
+function underPressure(view: View, budget: Budget, survey: Survey, choice: Choice, stubOf: StubOf): Choice {
   const chosen = new Set(choice.chosen)
-  let tokens = view.tokens
-  const freed = (candidate: Candidate): number =>
-    view.factor * freedBy(candidate, defaults.clearing.stubTokens)
-  for (const candidate of chosen) tokens -= freed(candidate)
+  let freed = choice.chosen.reduce((sum, candidate) => sum + freedBy(candidate, stubOf(candidate).tokens), 0)
   const clear = (more: readonly Candidate[], isEnough: () => boolean): boolean => {
     const before = chosen.size
     for (const candidate of more) {
       if (isEnough()) break
       if (chosen.has(candidate)) continue
       chosen.add(candidate)
-      tokens -= freed(candidate)
+      freed += freedBy(candidate, stubOf(candidate).tokens)
     }
     return chosen.size > before
   }
   const large = survey.candidates.filter(isOversized).toSorted((a, b) => b.part.estimate - a.part.estimate)
-  const isLarge = clear(large, () => tokens < budget.threshold)
+  const isLarge = clear(large, () => sizeWithout(view, freed) < budget.threshold)
   const isFewer =
-    choice.kind === 'pressure' && clear(survey.candidates.slice(0, -1), () => tokens <= budget.target)
+    choice.kind === 'pressure' &&
+    clear(survey.candidates.slice(0, -1), () => sizeWithout(view, freed) <= budget.target)
   if (!isLarge && !isFewer) return choice
   const why = [
     choice.why,
@@ -224,6 +220,10 @@ function underPressure(view: View, budget: Budget, survey: Survey, choice: Choic
   ].join('; ')
   return { kind: choice.kind === 'cached' ? 'cached' : 'pressure', chosen: inOrder([...chosen]), why }
 }
+
+/** What the view will take once so much of its estimate is gone. Where little is left, the provider's own count no longer speaks for it. */
+const sizeWithout = ({ anchor, estimate, factor }: View, freed: number): number =>
+  sizeOf(anchor, estimate - freed, factor)
 
 const isOversized = ({ block }: Candidate): boolean =>
   block.content.reduce((sum, inner) => sum + (inner.type === 'text' ? inner.text.length : 0), 0) >

@@ -26,7 +26,7 @@ export function answerOf(content: readonly WireBlock[], seed: string): Answer {
   return { content: finished, stop_reason: calls ? 'tool_use' : 'end_turn' }
 }
 
-export const callId = (seed: string, index: number): string =>
+const callId = (seed: string, index: number): string =>
   `toolu_${digest(`${seed}:${index}`).slice(0, idChars)}`
 
 export const digest = (value: string): string => createHash('sha256').update(value).digest('hex')

@@ -42,6 +42,22 @@ export interface PromptOptions {
 
 const DEFAULT_EFFORT = 'high'
 
+export type ReadPrompt = (request: WireRequest, model: SimulatedModel) => Prompt
+
+/** Reads requests, the one it has just read only once. */
+export function createPromptReader(options: PromptOptions): ReadPrompt {
+  let last: {
+    readonly request: WireRequest
+    readonly model: SimulatedModel
+    readonly prompt: Prompt
+  } | null = null
+  return (request, model) => {
+    if (last?.request !== request || last.model.id !== model.id)
+      last = { request, model, prompt: readPrompt(request, model, options) }
+    return last.prompt
+  }
+}
+
 export function readPrompt(request: WireRequest, model: SimulatedModel, options: PromptOptions): Prompt {
   const { counter, digests } = options
   const deletions = new Set(request.cache_edits?.map((edit) => edit.cache_reference))

@@ -136,9 +136,11 @@ export function accountOf(
   return { usage, bill: billOf(tokens, model.vendor === 'other' ? null : price) }
 }
 
+const leastPiece = 12
+
 /** A text in the pieces it is streamed in; a pair of surrogates stays together. */
-export function piecesOf(text: string, most = 64, least = 12): readonly string[] {
-  const size = Math.max(least, Math.ceil(text.length / most))
+export function piecesOf(text: string, most = 64): readonly string[] {
+  const size = Math.max(leastPiece, Math.ceil(text.length / most))
   const cut: string[] = []
   for (let at = 0; at < text.length;) {
     const last = text.charCodeAt(at + size - 1)

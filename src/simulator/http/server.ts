@@ -23,7 +23,6 @@ import { checkAccess, createRateWindow, type RateWindow } from './access.ts'
 import { MAX_BODY_BYTES, newRecord, plainHeaders, readBody } from './arrival.ts'
 import { createDialects, handleDialect, type DialectArrival, type Dialects } from './dialects.ts'
 import { createFaults, faultText, type Fault, type Faults, type ScheduledFault } from './faults.ts'
-import { modelRecord } from './model-list.ts'
 import { sendableMessage } from './message-frames.ts'
 import { sendJson, sendReply, strikeEarly } from './sending.ts'
 
@@ -287,4 +286,40 @@ function listModels(room: Room, logged: LoggedRequest, response: ServerResponse,
 
 function standardHeaders(room: Room, logged: LoggedRequest): Readonly<Record<string, string>> {
   return { 'request-id': logged.id, 'anthropic-organization-id': 'org-simulator', ...room.rates.headers() }
+}
+
+// What GET /v1/models says about a model: the limits and capabilities a client should prefer to its own table.
+
+const CREATED_AT = '2026-01-01T00:00:00Z'
+
+interface ModelRecord {
+  readonly type: 'model'
+  readonly id: string
+  readonly display_name: string
+  readonly created_at: string
+  readonly max_input_tokens: number
+  readonly max_tokens: number
+  readonly capabilities: Readonly<Record<string, unknown>>
+}
+
+function modelRecord(model: SimulatedModel): ModelRecord {
+  return {
+    type: 'model',
+    id: model.id,
+    display_name: model.id,
+    created_at: CREATED_AT,
+    max_input_tokens: model.window,
+    max_tokens: model.maxOutput,
+    capabilities: {
+      thinking: {
+        supported: true,
+        types: Object.fromEntries(model.thinking.map((each) => [each, { supported: true }])),
+      },
+      context_management: {
+        supported: true,
+        clear_tool_uses_20250919: { supported: true },
+        clear_thinking_20251015: { supported: true },
+      },
+    },
+  }
 }

@@ -99,7 +99,7 @@ function candidate(block: WireBlock, path: string): Candidate {
 }
 
 /** Where the automatic breakpoint goes: the last block that can carry one, found by walking back silently. */
-export function lastCacheable(request: WireRequest): WireBlock | null {
+function lastCacheable(request: WireRequest): WireBlock | null {
   for (const message of request.messages.toReversed()) {
     const found = messageBlocks(message).findLast(canCarryBreakpoint)
     if (found !== undefined) return found

@@ -21,7 +21,7 @@ import type {
 import { blobBytes, blobNames, getBlob, putBlob } from './blobs.ts'
 import { getCheckpoint, putCheckpoint } from './checkpoint.ts'
 import { fileMode, folderMode, layoutOf, transcriptName, type Layout } from './layout.ts'
-import { lockOptionsOf, thisMachine, type Machine, type SyncPolicy } from './machine.ts'
+import { lockOptionsOf, ownerOf, thisMachine, type Machine, type SyncPolicy } from './machine.ts'
 import { copiedFirstLine, keepFirstLine } from './first-line.ts'
 import { readBackward, readForward, type FirstLine } from './line-reading.ts'
 import { openTail, openTranscript } from './tail.ts'
@@ -56,7 +56,7 @@ class FileStore implements Store {
     this.#quotaBytes = options.spillQuotaBytes ?? defaults.store.spillQuotaBytes
   }
 
-  async *list(): AsyncIterable<Result<SessionInfo>> {
+  async *list(only?: SessionId): AsyncIterable<Result<SessionInfo>> {
     const { fs } = this.#machine
     const listed = await attempt(`listing ${this.#root}`, async () => ({ names: await fs.names(this.#root) }))
     if (!listed.ok) {
@@ -65,12 +65,22 @@ class FileStore implements Store {
     }
     const found: SessionInfo[] = []
     for (const name of listed.names) {
+      if (only !== undefined && name !== only) continue
       const stat = await attempt(`listing ${name}`, () => fs.stat(join(this.#root, name, transcriptName)))
       if (stat.ok && stat.kind === 'file')
         found.push({ session: sessionId(name), bytes: stat.bytes, modifiedAt: stat.modifiedMs })
       else if (!stat.ok && stat.failure.code !== 'not-found') yield stat
     }
     for (const info of found.sort((a, b) => b.modifiedAt - a.modifiedAt)) yield { ok: true, ...info }
+  }
+
+  async owners(sessions: readonly SessionId[]): ReturnType<Store['owners']> {
+    const owners = new Map<SessionId, Owner>()
+    for (const session of sessions) {
+      const owner = await this.#owner(session)
+      if (owner !== null) owners.set(session, owner)
+    }
+    return owners
   }
 
   async lease(session: SessionId): Promise<LeaseOutcome> {
@@ -87,7 +97,7 @@ class FileStore implements Store {
       return { ok: false, why: 'failed', failure }
     }
     const taken = await takeLock(layout.lock, lockOptionsOf(this.#machine))
-    if (!taken.ok) return taken
+    if (!taken.ok) return taken.why === 'taken' ? { ...taken, owner: ownerOf(taken.owner) } : taken
     const opened = await this.#openWriter(session, layout, taken.lock, nextIn(taken.left))
     if (opened.ok) return opened
     const released = await releaseLock(taken.lock, lockOptionsOf(this.#machine))
@@ -246,7 +256,7 @@ class FileStore implements Store {
 
   async #owner(session: SessionId): Promise<Owner | null> {
     const found = await lockOwner(layoutOf(this.#root, session).lock, lockOptionsOf(this.#machine))
-    return found.ok ? found.owner : null
+    return found.ok && found.owner !== null ? ownerOf(found.owner) : null
   }
 }
 

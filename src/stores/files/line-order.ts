@@ -9,10 +9,17 @@ import type { Damage, ReadItem } from '../../transcript/store.ts'
 
 export interface Place {
   readonly file: string
+  /** Counted from 1; 0 when the reading began in the middle. */
   readonly line: number
   readonly offset: number
   readonly bytes: number
 }
+
+export const damageAt = (
+  { file, line, offset }: Pick<Place, 'file' | 'line' | 'offset'>,
+  what: string,
+  done: string,
+): Damage => ({ where: `${file}:${line}`, at: offset, what, done })
 
 interface Held {
   readonly entry: StoredEntry
@@ -63,13 +70,12 @@ export class Order {
   }
 
   bad(place: Place, what: string): void {
-    const damage = { ...place, what, done: 'skipped, the bytes stay where they are' }
-    this.#note(damage)
+    this.#note(damageAt(place, what, 'skipped, the bytes stay where they are'))
   }
 
   /** Something to be said that is no loss. */
   say(place: Place, what: string, done: string): void {
-    this.#note({ ...place, what, done })
+    this.#note(damageAt(place, what, done))
   }
 
   /** What was held back, when nothing more comes. */
@@ -93,13 +99,13 @@ export class Order {
   }
 
   #leaveOut({ entry, place }: Held, what: (place: number) => string): readonly ReadItem[] {
-    this.#note({ ...place, what: what(entry.seq), done: 'left out of the reading' })
+    this.#note(damageAt(place, what(entry.seq), 'left out of the reading'))
     return []
   }
 
   #dropHeld(what: (place: number) => string): readonly ReadItem[] {
     const { entry, place } = this.#held!
-    const damage = { ...place, what: what(entry.seq), done: 'left out of the reading' }
+    const damage = damageAt(place, what(entry.seq), 'left out of the reading')
     this.#before = [...this.#before, damage, ...this.#after]
     this.#after = []
     this.#held = null
@@ -111,9 +117,7 @@ export class Order {
     const held = this.#held!
     this.#held = next
     this.#before = [...this.#before, ...this.#after]
-    this.#after = [
-      { ...next.place, what: outOfPlace(next.entry.seq), done: 'read in order of their numbers' },
-    ]
+    this.#after = [damageAt(next.place, outOfPlace(next.entry.seq), 'read in order of their numbers')]
     const out = this.#release()
     this.#held = held
     return out
@@ -135,7 +139,7 @@ export class Order {
     if (!checked && !this.#saidUnchecked) {
       this.#saidUnchecked = true
       const what = 'a line without checksum, written by something else'
-      out.push(...damageItems([{ ...place, what, done: 'read as it is; further ones are not reported' }]))
+      out.push(...damageItems([damageAt(place, what, 'read as it is; further ones are not reported')]))
     }
     this.#last = entry.seq
     this.#held = null
@@ -154,7 +158,7 @@ export class Order {
     if (first !== undefined) return [{ ...first, lost }, ...out.slice(1)]
     const what =
       missing === 1 ? `entry ${lost.from} is missing` : `entries ${lost.from} to ${lost.to} are missing`
-    return [{ ...place, bytes: 0, what, done: 'read on after the gap', lost }]
+    return [{ ...damageAt(place, what, 'read on after the gap'), lost }]
   }
 }
 

@@ -144,7 +144,7 @@ function touches(item: ReadItem, range: Partial<Range>): boolean {
 }
 
 /** The beginning of a line before which nothing at or after `target` stands, near to it. */
-export async function placeBefore(file: OpenFile, bytes: number, target: number): Promise<number> {
+async function placeBefore(file: OpenFile, bytes: number, target: number): Promise<number> {
   let low = 0
   let high = bytes
   while (high - low > defaults.store.seekBytes) {

@@ -1,10 +1,11 @@
 // What the store on disk asks of the machine. Everything comes in from outside, so that a test can bring its own.
 import { randomUUID } from 'node:crypto'
 import { machineFileSystem, type FileSystem } from '../../disk/fs.ts'
-import type { LockOptions } from '../../disk/lock.ts'
+import type { LockOptions, LockOwner } from '../../disk/lock.ts'
 import { machineProcesses, type Processes } from '../../disk/processes.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { systemClock, type Clock } from '../../transcript/ids.ts'
+import type { Owner } from '../../transcript/store.ts'
 
 export type SyncPolicy = typeof defaults.store.fsync
 
@@ -39,4 +40,10 @@ export const lockOptionsOf = (machine: Machine): LockOptions => ({
   beatMs: defaults.store.lockBeatMs,
   maxBytes: defaults.store.maxLockBytes,
   tries: defaults.store.lockTries,
+})
+
+export const ownerOf = ({ host, pid, since, freeAt }: LockOwner): Owner => ({
+  who: `process ${pid} on ${host}`,
+  since,
+  ...(freeAt === undefined ? {} : { freeAt }),
 })

@@ -5,7 +5,7 @@ import { attempt, syncFolder, systemCode, type FileSystem } from '../../disk/fs.
 import { endSigns, lockOwner, takeLock, type Lock } from '../../disk/lock.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import { transcriptName, type Layout } from './layout.ts'
-import { lockOptionsOf, type Machine } from './machine.ts'
+import { lockOptionsOf, ownerOf, type Machine } from './machine.ts'
 
 export async function removeSession(
   machine: Machine,
@@ -43,7 +43,7 @@ async function lockToRemove(
     taken.why === 'taken' ? { ok: true as const, owner: taken.owner } : await lockOwner(layout.lock, options)
   if (!held.ok) return held
   if (held.owner === null) return { ok: true, lock: null }
-  const message = `process ${held.owner.pid} on ${held.owner.host} is writing this session; end it first`
+  const message = `${ownerOf(held.owner).who} is writing this session; end it first`
   return { ok: false, failure: { code: 'session-open', message } }
 }
 

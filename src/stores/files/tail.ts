@@ -8,6 +8,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { after, seq, type Seq } from '../../transcript/ids.ts'
 import type { Damage, Failure } from '../../transcript/store.ts'
 import { lineFeed } from './line-frame.ts'
+import { damageAt } from './line-order.ts'
 import { damageFolder, fileMode, folderMode, transcriptName, type Layout } from './layout.ts'
 import { linesBack } from './line-split.ts'
 import type { Machine } from './machine.ts'
@@ -39,7 +40,7 @@ type Repaired =
 async function repair(file: OpenFile, bytes: number, layout: Layout, machine: Machine): Promise<Repaired> {
   const { keep, endsInEntry } = await wholePart(file, bytes)
   const torn = bytes - keep
-  const place = { file: transcriptName, line: 0, offset: keep, bytes: torn }
+  const place = { file: transcriptName, line: 0, offset: keep }
   let done = 'the missing line end was added'
   if (torn > 0) {
     const kept = await keepTorn(file, keep, bytes, layout, machine)
@@ -49,7 +50,7 @@ async function repair(file: OpenFile, bytes: number, layout: Layout, machine: Ma
   }
   if (endsInEntry) await writeAll(file, Buffer.from([lineFeed]))
   await file.datasync()
-  return { ok: true, damage: { ...place, what: 'the last line was cut short', done } }
+  return { ok: true, damage: damageAt(place, 'the last line was cut short', done) }
 }
 
 /** How far the last, unended line can be kept, and whether an entry ends there. */
@@ -99,8 +100,7 @@ async function lastPlace(
       const pieces = line.bytes === null ? [tooLong(line.length)] : piecesOf(line.bytes)
       for (const piece of [...pieces].reverse()) {
         if (piece.kind === 'entry') (piece.checked ? checked : unchecked).push(piece.entry.seq)
-        else if (checked.length + unchecked.length === 0)
-          damage.push(skipped(line.at + piece.at, piece.bytes, piece.why))
+        else if (checked.length + unchecked.length === 0) damage.push(skipped(line.at + piece.at, piece.why))
       }
     }
     if (checked.length + unchecked.length > 0)
@@ -125,14 +125,8 @@ const tooLong = (bytes: number): Piece => ({
   at: 0,
   bytes,
 })
-const skipped = (offset: number, bytes: number, what: string): Damage => ({
-  file: transcriptName,
-  line: 0,
-  offset,
-  bytes,
-  what,
-  done: 'skipped, the bytes stay where they are',
-})
+const skipped = (offset: number, what: string): Damage =>
+  damageAt({ file: transcriptName, line: 0, offset }, what, 'skipped, the bytes stay where they are')
 
 /** Opens the transcript for its writer; null when there is none yet. */
 export async function openTranscript(machine: Machine, layout: Layout): Promise<OpenFile | null> {

@@ -13,7 +13,7 @@ export interface Posting {
 
 export type Posted = { readonly ok: true } | { readonly ok: false; readonly why: string }
 
-export const signalUrl = (endpoint: string, signal: 'traces' | 'metrics'): string =>
+const signalUrl = (endpoint: string, signal: 'traces' | 'metrics'): string =>
   `${endpoint.replace(/\/+$/, '')}/v1/${signal}`
 
 /** One body to the collector. Never throws. */
@@ -68,6 +68,7 @@ export interface SenderOptions extends Posting {
   /** Hears once that the collector cannot be reached, and at the end what was not sent. */
   readonly tell: (message: string) => void
   readonly flushMs?: number | undefined
+  readonly requestMs?: number | undefined
   readonly closeMs?: number | undefined
 }
 
@@ -156,7 +157,8 @@ class BackgroundSender implements Sender {
 
   async #post(signal: 'traces' | 'metrics', body: string): Promise<boolean> {
     if (this.#ending.signal.aborted) return false
-    const within = AbortSignal.any([AbortSignal.timeout(defaults.telemetry.requestMs), this.#ending.signal])
+    const { requestMs = defaults.telemetry.requestMs } = this.#options
+    const within = AbortSignal.any([AbortSignal.timeout(requestMs), this.#ending.signal])
     const posted = await post(this.#options, signal, body, within)
     if (posted.ok) return true
     if (!this.#isSaid) this.#options.tell(`telemetry is not sent: ${posted.why}. Sessions go on without it`)

@@ -146,7 +146,7 @@ describe('the gate', () => {
       refused(await at.read({ file_path }), /usually holds keys/)
     }
     for (const name of holdNone) expect([name, isSecretPath(name)]).toEqual([name, false])
-    const open = openWorkspace({ readSecrets: true })
+    const open = openWorkspace({ grants: { mayRead: () => true, mayWrite: () => false } })
     open.put('.env', 'A=1')
     expect(textOf(await open.read({ file_path: '.env' }))).toBe('1\tA=1')
   })
@@ -175,7 +175,7 @@ describe('the gate', () => {
   })
 
   it('[B64] with reading outside allowed, devices and the environment of processes stay closed', async () => {
-    const wide = openWorkspace({ readOutside: true })
+    const wide = openWorkspace({ grants: { mayRead: () => true, mayWrite: () => false } })
     expect((await wide.read({ file_path: join(outside, 'secret.txt') })).isError).toBe(false)
     for (const file_path of ['/proc/self/environ', '/dev/zero', '/sys/kernel/notes', '/dev/stdin'])
       expect((await wide.read({ file_path })).isError, file_path).toBe(true)

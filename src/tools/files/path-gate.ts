@@ -2,10 +2,11 @@
 // one of the roots (through every link, by `path.relative`, never by prefix). What is then opened or written is checked
 // once more by what the system says was opened, so that swapping a folder between look and use gains nothing.
 //
-// Reads: under the roots, or anywhere if `readOutside`; never devices or pipes; not the files that hold keys by custom
-// (`protected-names.ts`) unless `readSecrets`. Writes: under the roots only, and never to a protected name, except
-// inside `openFolders` (the memory folder of a fork that keeps memory).
+// Reads: under the roots; never devices or pipes; not the files that hold keys by custom (`protected-names.ts`). Writes:
+// under the roots only, and never to a protected name, except inside `openFolders` (the memory folder of a fork that keeps
+// memory). What a decision let through beyond that is in `grants`.
 import { basename, dirname, join, parse, relative, resolve } from 'node:path'
+import { refused } from '../../disk/failure.ts'
 import {
   failureOf,
   systemCode,
@@ -14,7 +15,6 @@ import {
   type FileStat,
   type FileSystem,
   type OpenFile,
-  type FailureCode,
 } from '../../disk/fs.ts'
 import { replaceIn } from '../../disk/replace.ts'
 import { folderUnder, isInside, locateUnder, openUnder } from '../../disk/under-root.ts'
@@ -29,8 +29,6 @@ export interface PathGateOptions {
   readonly roots?: readonly string[] | undefined
   /** Folders that may be looked at, and are written by nobody but their guard. */
   readonly readRoots?: readonly string[] | undefined
-  readonly readOutside?: boolean | undefined
-  readonly readSecrets?: boolean | undefined
   /** Files at or below a real path that wait for the user's word and are shown to nobody before it. */
   readonly withheld?: ((real: string) => Promise<ReadonlySet<string>>) | undefined
   /** Folders in which protected names may be written. */
@@ -76,23 +74,21 @@ interface Place {
 /** Decides which files tools may touch: inside the roots, no links out, no secrets. */
 export function createPathGate(options: PathGateOptions): PathGate {
   const { fs } = options
-  const isHidden = (path: string) =>
-    isMachinePath(path) || (options.readSecrets !== true && isSecretPath(path))
+  const isHidden = (path: string) => isMachinePath(path) || isSecretPath(path)
   const withheld = async (real: string) => (await options.withheld?.(real)) ?? new Set<string>()
   const isGranted = (path: string) => options.grants?.mayRead(path) === true
   const readRefusal = (path: string): Result<never> | null =>
     isMachinePath(path)
-      ? refuse('not-a-file', `${path} belongs to the machine and is not read as a file.`)
+      ? refused('not-a-file', `${path} belongs to the machine and is not read as a file.`)
       : isHidden(path) && !isGranted(path)
-        ? refuse(
+        ? refused(
             'secret-file',
             `${path} is a file that usually holds keys. It is not shown unless the user allows it.`,
           )
         : null
   const rootsOf = (cwd: string) => [cwd, ...(options.roots ?? []), ...(options.openFolders ?? [])]
   const placeToRead = async (cwd: string, path: string): Promise<Result<Place>> => {
-    const own = [...rootsOf(cwd), ...(options.readRoots ?? [])]
-    const roots = options.readOutside === true ? [...own, parse(resolve(cwd)).root] : own
+    const roots = [...rootsOf(cwd), ...(options.readRoots ?? [])]
     const found = await placeOf(options, cwd, path, roots, isGranted)
     return found.ok ? (readRefusal(found.path) ?? found) : found
   }
@@ -135,7 +131,7 @@ export function createPathGate(options: PathGateOptions): PathGate {
 }
 
 const waits = (path: string): Result<never> =>
-  refuse(
+  refused(
     'needs-review',
     `${path} is held until the user has looked at it (pal memory review), and shown to nobody before.`,
   )
@@ -148,8 +144,8 @@ async function placeOf(
   roots: readonly string[],
   isGranted: (real: string) => boolean,
 ): Promise<Result<Place>> {
-  if (path.trim() === '') return refuse('bad-name', 'The path is empty.')
-  if (path.includes('\0')) return refuse('bad-name', 'The path contains a NUL character.')
+  if (path.trim() === '') return refused('bad-name', 'The path is empty.')
+  if (path.includes('\0')) return refused('bad-name', 'The path contains a NUL character.')
   const atHome = options.home !== undefined && /^~(?=$|[/\\])/.test(path)
   const asked = resolve(cwd, atHome ? options.home + path.slice(1) : path)
   let first: Result<never> | undefined
@@ -159,13 +155,15 @@ async function placeOf(
     // A root that is missing (or anything else that is wrong there) must not close the way to the others, nor be named for
     // a path that does not lie below it.
     if (found.failure.code === 'not-found') {
-      if (isInside(root, asked)) first ??= refuse('not-found', `${asked} does not exist.`)
+      if (isInside(root, asked)) first ??= refused('not-found', `${asked} does not exist.`)
     } else if (found.failure.code !== 'outside') first ??= found
   }
   const whole = parse(asked).root
   const granted = options.grants === undefined ? null : await locateUnder(options.fs, whole, asked)
   if (granted?.ok === true && isGranted(granted.path)) return { ok: true, root: whole, path: granted.path }
-  return first ?? refuse('outside', `${asked} lies outside the folders that may be used: ${roots.join(', ')}`)
+  return (
+    first ?? refused('outside', `${asked} lies outside the folders that may be used: ${roots.join(', ')}`)
+  )
 }
 
 /** Names are judged below the root only: the root itself may well lie in a folder of a protected name. */
@@ -193,10 +191,10 @@ async function replaceVerified(
     const moved = protection(options, { root, path: real })
     if (moved !== null) return { ok: false, failure: moved }
     const old = await statIfThere(fs, folder.at(basename(path)))
-    if (old !== null && old.kind !== 'file') return refuse('not-a-file', `${path} is not a regular file.`)
+    if (old !== null && old.kind !== 'file') return refused('not-a-file', `${path} is not a regular file.`)
     if (old !== null && old.links > 1)
-      return refuse('hardlink', `${path} has ${old.links} names, and the others may lie anywhere.`)
-    if ((old?.mark ?? null) !== seen) return refuse('changed', `${path} changed meanwhile. Read it again.`)
+      return refused('hardlink', `${path} has ${old.links} names, and the others may lie anywhere.`)
+    if ((old?.mark ?? null) !== seen) return refused('changed', `${path} changed meanwhile. Read it again.`)
     const mode = old?.mode ?? defaults.tools.newFileMode
     const stat = await replaceIn(fs, folder, basename(path), [bytes], {
       mode,
@@ -220,5 +218,3 @@ export async function statIfThere(fs: FileSystem, path: string): Promise<FileSta
     throw error
   }
 }
-
-const refuse = (code: FailureCode, message: string) => ({ ok: false, failure: { code, message } }) as const

@@ -1,7 +1,8 @@
 // A whole file as text, for those who change it: the byte order mark stays the first character, line ends stay as they
 // are, and what is not plain UTF-8 is refused, because writing it back would spoil it.
 import { createHash } from 'node:crypto'
-import { readAt, type Result, type FileStat, failureOf, type FailureCode } from '../../disk/fs.ts'
+import { refused } from '../../disk/failure.ts'
+import { readAt, type Result, type FileStat, failureOf } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ToolEnv } from '../tool.ts'
 import type { PathGate } from './path-gate.ts'
@@ -23,7 +24,7 @@ export async function loadText(gate: PathGate, cwd: string, path: string): Promi
   const { file, stat } = opened
   try {
     if (stat.bytes > defaults.tools.editFileBytes) {
-      return refuse(
+      return refused(
         'too-large',
         `${path} has ${stat.bytes} bytes; files over ${defaults.tools.editFileBytes} are not changed by this tool.`,
       )
@@ -31,8 +32,8 @@ export async function loadText(gate: PathGate, cwd: string, path: string): Promi
     const bytes = await readAt(file, 0, stat.bytes)
     const text = decodedText(bytes)
     if (text === null)
-      return refuse('binary', `${path} is not UTF-8 text, so it is not changed by this tool.`)
-    if (text.includes('\0')) return refuse('binary', `${path} is not a text file.`)
+      return refused('binary', `${path} is not UTF-8 text, so it is not changed by this tool.`)
+    if (text.includes('\0')) return refused('binary', `${path} is not a text file.`)
     return { ok: true, path: opened.path, text, sha256: sha256Of(bytes), stat }
   } catch (error) {
     return { ok: false, failure: failureOf(error, `reading ${path}`) }
@@ -74,5 +75,3 @@ export const withReturns = (text: string): string => text.replace(/\r?\n/g, '\r\
 /** Half of a surrogate pair: it cannot be written as UTF-8, and could match half of a character. */
 export const holdsHalfCharacter = (text: string): boolean =>
   /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text)
-
-const refuse = (code: FailureCode, message: string) => ({ ok: false, failure: { code, message } }) as const

@@ -5,6 +5,7 @@ import { isUtf8 } from 'node:buffer'
 import { execFile } from 'node:child_process'
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { errorText } from '../../disk/failure.ts'
 import { makeOwnFolder } from '../../disk/own-folders.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { listSettings, type GitProgram } from './list-settings.ts'
@@ -73,7 +74,7 @@ async function gitlinksIn(gitFolder: string, git: GitProgram): Promise<Gitlinks>
     const paths = [...new Set(names)].map((name) => Buffer.from(name, 'latin1'))
     return { ok: true, paths: paths.filter(isUtf8).map(String), odd: paths.filter((path) => !isUtf8(path)) }
   } catch (error) {
-    return { ok: false, why: error instanceof Error ? error.message : String(error) }
+    return { ok: false, why: errorText(error) }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorText } from '../../disk/failure.ts'
 import type { FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { isKnownSetting, settingsIn, type GitSetting } from './known-settings.ts'
@@ -56,7 +57,7 @@ export async function actingDoubt(
       const acting = (await listSettings(git, file)).find(({ key }) => !isKnownSetting(key) && !isLayout(key))
       if (acting !== undefined) return `${file} sets ${acting.key}, which may make git run programs`
     } catch (error) {
-      return error instanceof Error ? error.message : String(error)
+      return errorText(error)
     }
   }
   const modules = join(worktree, '.gitmodules')

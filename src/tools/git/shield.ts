@@ -8,6 +8,7 @@
 // the same it finds a program of ours in place of itself, which refuses.
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorText } from '../../disk/failure.ts'
 import { makeOwnFolder } from '../../disk/own-folders.ts'
 import { configText, isKnownSetting, type GitSetting } from './known-settings.ts'
 import { listSettings, type GitProgram } from './list-settings.ts'
@@ -55,7 +56,7 @@ export async function openShield(repository: Repository | null, git: GitProgram)
     return { ok: true, environment: { ...base, ...placed(folder, repository) }, folder, leftOut, end }
   } catch (error) {
     await end()
-    return { ok: false, why: error instanceof Error ? error.message : String(error) }
+    return { ok: false, why: errorText(error) }
   }
 }
 

@@ -391,7 +391,7 @@ describe('asking', () => {
     ])
   })
 
-  it('[PM17] a key in a command is in no rule and no fact (A17)', async () => {
+  it('[PM17] a key in a command is in no rule and no fact', async () => {
     const token = ['ghp', 'a7Kx2Qm9Zt'.repeat(4).slice(0, 36)].join('_')
     const { questions, permission: asked } = asking([{ kind: 'session' }])
     const permit = await asked.mayRun(call(`curl -H 'Authorization: Bearer ${token}' x`), tool, never)

@@ -36,7 +36,7 @@ function splitPattern(what: string): { readonly head: string; readonly rest: str
     : { head: steps.slice(0, glob).join('/'), rest: steps.slice(glob).join('/') }
 }
 
-export const baseOf = (rule: Rule, place: Pick<Place, 'root' | 'home'>): string | undefined =>
+const baseOf = (rule: Rule, place: Pick<Place, 'root' | 'home'>): string | undefined =>
   rule.what?.startsWith('~/') === true ? place.home : rule.what?.startsWith('/') === true ? '/' : place.root
 
 /** The rules that name paths, as they stand on the disk now. */

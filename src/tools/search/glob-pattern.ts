@@ -22,12 +22,8 @@ export function compileGlob(pattern: string): GlobResult {
   return { ok: true, matches: (path) => all.some((one) => one(path)) }
 }
 
-/** One pattern of an ignore file: anchored where it holds a slash, and without braces. */
-export function compileIgnore(pattern: string): (path: string) => boolean {
-  return compilePath(pattern)
-}
-
-function compilePath(pattern: string): (path: string) => boolean {
+/** One pattern without braces, as in an ignore file: anchored where it holds a slash. */
+export function compilePath(pattern: string): (path: string) => boolean {
   const plain = pattern.replace(/^(?:\.\/+)+/, '').replace(/^\/+/, '/')
   const anywhere = !plain.replace(/\/+$/, '').includes('/')
   const steps = `${anywhere ? '**/' : ''}${plain.replace(/^\//, '')}`.split('/').filter((step) => step !== '')

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { readAt, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { compileIgnore } from './glob-pattern.ts'
+import { compilePath } from './glob-pattern.ts'
 
 interface IgnoreRule {
   /** The folder whose ignore file says it, relative to the root, `''` or ending in a slash. */
@@ -74,13 +74,13 @@ async function rulesOf(fs: FileSystem, root: string, base: string, name: string)
 }
 
 /** The rules of an ignore file. Pure. */
-export function rulesIn(text: string, base: string): IgnoreRule[] {
+function rulesIn(text: string, base: string): IgnoreRule[] {
   return text.split(/\r?\n/).flatMap((line) => {
     const trimmed = line.replace(/(?<!\\)\s+$/, '')
     if (trimmed === '' || trimmed.startsWith('#')) return []
     const keep = trimmed.startsWith('!')
     const pattern = keep ? trimmed.slice(1) : trimmed
     if (pattern.length > defaults.tools.patternChars) return []
-    return [{ base, matches: compileIgnore(pattern), keep, foldersOnly: pattern.endsWith('/') }]
+    return [{ base, matches: compilePath(pattern), keep, foldersOnly: pattern.endsWith('/') }]
   })
 }

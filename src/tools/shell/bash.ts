@@ -20,7 +20,6 @@ const statusChars = 1000
 export interface BashOptions {
   readonly environment: Environment
   readonly jobs: Jobs
-  readonly shell?: string | undefined
   /** The project: no shell is taken from there. */
   readonly roots?: readonly string[] | undefined
   /** The second wall; see `sandbox`. */
@@ -89,7 +88,7 @@ async function groundFor(options: BashOptions, env: ToolEnv): Promise<Ground> {
   const { readOnly } = env
   const project = readOnly?.project ?? [env.cwd, ...(options.roots ?? [])]
   const environment = environmentFor(options, readOnly, project)
-  const shell = options.shell ?? findProgram('bash', environment['PATH'], project)
+  const shell = findProgram('bash', environment['PATH'], project)
   if (shell === null) return { ok: false, why: noBash }
   const git = readOnly?.git === undefined ? null : findProgram('git', environment['PATH'], project)
   const shield =

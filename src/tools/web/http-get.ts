@@ -8,6 +8,7 @@ import * as https from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
+import { errorText } from '../../disk/failure.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { interruptedMark } from '../../transcript/markers.ts'
 
@@ -50,7 +51,7 @@ export async function httpGet(
     } catch (error) {
       if (signal.aborted) return { ok: false, why: interruptedMark }
       if (limited.aborted) return { ok: false, why: `no answer within ${defaults.tools.fetchMs / 1000} s` }
-      return { ok: false, why: error instanceof Error ? error.message : String(error) }
+      return { ok: false, why: errorText(error) }
     }
   }
   return { ok: false, why: `more than ${defaults.tools.fetchRedirects} redirects` }

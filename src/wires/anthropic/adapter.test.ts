@@ -361,6 +361,21 @@ describe('what goes wrong', () => {
     expect(asked).toHaveLength(3)
   })
 
+  it('[D17] a process that was held up reads what came meanwhile before it takes it for silence', async () => {
+    const idleMs = 300
+    const { url, asked } = await serve(async (response) => {
+      open(response).write(sse([start]))
+      await pause(20)
+      response.write(':\n')
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * idleMs)
+      await pause(20)
+      response.end(sse([...text(0, 'there'), ...stop('end_turn')]))
+    })
+    const events = await ask(url, { settings: { ...quick, idleMs } })
+    expect(endOf(events).content).toEqual([{ type: 'text', text: 'there' }])
+    expect(asked).toHaveLength(1)
+  })
+
   it('[D17] a caller that takes its time is not silence', async () => {
     const idleMs = 500
     let isEnded = false

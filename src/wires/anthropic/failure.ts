@@ -99,6 +99,7 @@ const mediaTexts = [
 
 /** What an endpoint does not offer can be left out of the request; both must stand there, the name and that it is refused. */
 const featureNames: readonly (readonly [Feature, RegExp])[] = [
+  ['cache-diagnostics', /\bdiagnostics\b|cache-diagnosis/i],
   ['context-management', /context[_-]management|clear_tool_uses|clear_thinking/i],
   ['caching', /cache_control|prompt[_ -]caching|extended-cache-ttl/i],
   ['effort', /output_config|\beffort\b/i],

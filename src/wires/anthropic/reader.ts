@@ -1,5 +1,6 @@
 // From the events of one streamed answer to a message. Knows no network: it is fed, and can be asked at any time
 // what has come so far. Events, deltas and blocks it does not know are tolerated, as the API demands.
+import { fieldsOf } from '../reading.ts'
 import type { AssistantBlock } from '../../transcript/content.ts'
 import type { AnswerReader } from '../../model/attempts.ts'
 import type { ModelEvent, ModelMessage } from '../../model/model.ts'
@@ -22,7 +23,7 @@ export class MessageReader implements AnswerReader {
   #stopped = false
   #appliedEdits: readonly Fields[] = []
   #inputTransformations: readonly Fields[] = []
-  #diagnostics: unknown = null
+  #diagnostics: unknown
   readonly #drafts = new Map<number, Draft>()
 
   /** All of it came. A server that ends after the stop reason, without a last word, has said everything too. */
@@ -39,23 +40,23 @@ export class MessageReader implements AnswerReader {
   }
 
   feed(event: unknown): readonly ModelEvent[] {
-    const fields = recordOf(event)
+    const fields = fieldsOf(event)
     if (fields === null) return []
     const index = fields['index']
     const draft = typeof index === 'number' ? this.#drafts.get(index) : undefined
     switch (fields['type']) {
       case 'message_start':
-        return this.#begin(recordOf(fields['message']) ?? {})
+        return this.#begin(fieldsOf(fields['message']) ?? {})
       case 'content_block_start':
-        return typeof index === 'number' ? this.#open(index, recordOf(fields['content_block']) ?? {}) : []
+        return typeof index === 'number' ? this.#open(index, fieldsOf(fields['content_block']) ?? {}) : []
       case 'content_block_delta':
-        return draft === undefined ? [] : extend(draft, recordOf(fields['delta']) ?? {})
+        return draft === undefined ? [] : extend(draft, fieldsOf(fields['delta']) ?? {})
       case 'content_block_stop':
         if (draft !== undefined) draft.closed = true
         return []
       case 'message_delta':
         this.#report(fields)
-        this.#stop = textOf(recordOf(fields['delta'])?.['stop_reason']) ?? this.#stop
+        this.#stop = textOf(fieldsOf(fields['delta'])?.['stop_reason']) ?? this.#stop
         return []
       case 'message_stop':
         this.#stopped = true
@@ -84,7 +85,7 @@ export class MessageReader implements AnswerReader {
 
   #begin(message: Fields): readonly ModelEvent[] {
     this.#start = { id: textOf(message['id']) ?? '', model: textOf(message['model']) ?? '' }
-    this.#diagnostics = message['diagnostics'] ?? null
+    this.#diagnostics = message['diagnostics']
     this.#report(message)
     return [
       { type: 'start', messageId: this.#start.id, model: this.#start.model, usage: usageOf(this.#usage) },
@@ -93,9 +94,9 @@ export class MessageReader implements AnswerReader {
 
   /** Usage and the server's own doings stand on the start and on later deltas; a later list replaces an earlier one. */
   #report(fields: Fields): void {
-    this.#usage = mergeUsage(this.#usage, recordOf(fields['usage']) ?? {})
+    this.#usage = mergeUsage(this.#usage, fieldsOf(fields['usage']) ?? {})
     this.#appliedEdits =
-      recordsOf(recordOf(fields['context_management'])?.['applied_edits']) ?? this.#appliedEdits
+      recordsOf(fieldsOf(fields['context_management'])?.['applied_edits']) ?? this.#appliedEdits
     this.#inputTransformations = recordsOf(fields['input_transformations']) ?? this.#inputTransformations
   }
 
@@ -180,19 +181,17 @@ function finished({ block, json, closed }: Draft): AssistantBlock {
 
 /** Arguments without a single piece stand in the start of the block. Null: they cannot be read. */
 function inputOf(block: Fields, json: string): Fields | null {
-  return json === '' ? (recordOf(block['input']) ?? {}) : parsed(json)
+  return json === '' ? (fieldsOf(block['input']) ?? {}) : parsed(json)
 }
 
 function parsed(json: string): Fields | null {
   try {
-    return recordOf(JSON.parse(json))
+    return fieldsOf(JSON.parse(json))
   } catch {
     return null
   }
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
-const recordOf = (value: unknown): Fields | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
 const recordsOf = (value: unknown): readonly Fields[] | null =>
-  Array.isArray(value) ? value.filter((item): item is Fields => recordOf(item) !== null) : null
+  Array.isArray(value) ? value.filter((item): item is Fields => fieldsOf(item) !== null) : null

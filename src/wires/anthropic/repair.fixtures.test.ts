@@ -1,4 +1,4 @@
-// The failure fixtures of NEEDS, groups A to C, as lists of messages. Each is judged twice: by our own validity check
+// The failure fixtures, groups A to C, as lists of messages. Each is judged twice: by our own validity check
 // and by the simulator's rules.
 import { describe, expect, it } from 'vitest'
 import type { WireBlock, WireMessage } from '../../model/wire.ts'

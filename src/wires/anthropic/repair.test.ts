@@ -1,4 +1,4 @@
-// What repair does about damage that no fixture of NEEDS names: roles, ends, server tools, system messages, media.
+// What repair does about damage that no fixture names: roles, ends, server tools, system messages, media.
 import { describe, expect, it } from 'vitest'
 import type { WireBlock, WireMessage } from '../../model/wire.ts'
 import { anthropicRepairer, repair, type RepairOptions } from './repair.ts'

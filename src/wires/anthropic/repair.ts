@@ -28,15 +28,11 @@ export interface RepairOptions {
   readonly bindsPrefix?: boolean | undefined
   /** Where a reasoning block comes from; unknown origin counts as the model's own. Asked by block identity. */
   readonly origin?: ((block: WireBlock) => ReasoningOrigin | undefined) | undefined
-  /** Whether a maker's reasoning is the target's own. Equal names by default. */
-  readonly sameModel?: ((maker: string, target: string) => boolean) | undefined
   readonly wholeSignature?: ((signature: string) => boolean) | undefined
   /** False after the provider has refused the reasoning: all of it is left out. */
   readonly keepReasoning?: boolean | undefined
   /** Breakpoints that the messages may carry: the provider's limit less those in tools and system. */
   readonly maxBreakpoints?: number | undefined
-  /** Tools or system carry a 5m breakpoint, behind which no 1h breakpoint may stand. */
-  readonly shortBreakpointBefore?: boolean | undefined
   /** The last message may be an answer to be continued (older models; a paused turn). */
   readonly prefill?: boolean | undefined
   /** The model knows system messages among the others. */
@@ -67,15 +63,12 @@ const filledIn = (options: RepairOptions): Options => ({
   model: options.model,
   bindsPrefix: options.bindsPrefix ?? false,
   origin: options.origin ?? (() => undefined),
-  sameModel: options.sameModel ?? ((maker, target) => maker === target),
   wholeSignature: options.wholeSignature ?? looksWhole,
   keepReasoning: options.keepReasoning ?? true,
   maxBreakpoints: options.maxBreakpoints ?? defaults.request.maxBreakpoints,
-  shortBreakpointBefore: options.shortBreakpointBefore ?? false,
   prefill: options.prefill ?? false,
   systemMessages: options.systemMessages ?? false,
   extraKeys: options.extraKeys ?? [],
-  toolNameChars: defaults.request.toolNameChars,
 })
 
 /** Makes a list of messages valid for the API and says what it changed. */

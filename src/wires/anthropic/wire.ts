@@ -29,10 +29,7 @@ export const anthropicWire: Wire<AnthropicRequest> = {
   count: anthropicCount,
   capabilities: {
     breakpoints: true,
-    contextManagement: true,
-    imagesInResults: true,
-    documents: true,
-    argumentsAsText: false,
+    diagnosisBeta: 'cache-diagnosis-2026-04-07',
     mostTools: null,
   },
   cacheRules,

@@ -1,9 +1,8 @@
 // What differs between the generations of Gemini: how effort is said, and how their caches behave. Prefixes are cached unasked
 // and without promise; writes cost nothing. Read on 2026-11-15 from the maker's guides on thinking and caching.
-import type { ModelInfo } from '../../model/models.ts'
+import { plainName, type ModelInfo } from '../../model/models.ts'
 import type { CacheRules } from '../wire.ts'
 
-const plainName = (model: string): string => model.toLowerCase().replace(/^.*\//, '')
 /** Up to 2.5 thinking is a number of tokens, later a level. */
 const isEarly = (model: string): boolean => /^gemini-[12]\b/.test(plainName(model))
 

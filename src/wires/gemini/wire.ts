@@ -35,10 +35,7 @@ export const geminiWire: Wire<GeminiRequest> = {
   },
   capabilities: {
     breakpoints: false,
-    contextManagement: false,
-    imagesInResults: false,
-    documents: true,
-    argumentsAsText: false,
+    diagnosisBeta: null,
     mostTools: null,
   },
   cacheRules: geminiCacheRules,

@@ -2,13 +2,21 @@
 // same object, and repairing twice changes nothing. Its passes: the shape of each message, calls with their results, tools.
 import { fieldsOf, listOf, textOf, type Fields } from '../reading.ts'
 import { emptyUser, missingResult, noOutput } from '../anthropic/block-rules.ts'
-import { namePattern, repairNotes, wellFormedFields, spelledName, type RepairNotes } from '../repairing.ts'
+import {
+  namePattern,
+  repairNotes,
+  spelledName,
+  wellFormedFields,
+  withShortId,
+  type RepairNotes,
+} from '../repairing.ts'
 import type { Quirks, WireRepaired, WireTarget } from '../wire.ts'
 import {
   answeredId,
   callId,
   callsOf,
   isEmptyContent,
+  chatIdChars,
   mostTools,
   partTypes,
   reasoningFields,
@@ -48,7 +56,8 @@ function shaped(given: unknown, path: string, quirks: Quirks, notes: RepairNotes
     notes.note('bad-message', path, 'left out: it is not a message')
     return []
   }
-  const message = withRole(wellFormedFields(fields, path, notes), path, quirks, notes)
+  const known = withRole(wellFormedFields(fields, path, notes), path, quirks, notes)
+  const message = withShortId(known, 'tool_call_id', chatIdChars, path, notes)
   const content = contentOf(message, path, notes)
   const plain = content.content === message['content'] ? message : { ...message, content: content.content }
   const whole = roleOf(plain) === 'assistant' ? answerOf(plain, path, quirks, notes) : plain
@@ -112,8 +121,9 @@ function wholeCalls(message: Fields, path: string, notes: RepairNotes): readonly
   const given = message['tool_calls']
   if (!Array.isArray(given)) return []
   const seen = new Set<string>()
-  const calls = listOf(given).flatMap((call, index) => {
+  const calls = listOf(given).flatMap((long, index) => {
     const place = `${path}.tool_calls.${index}`
+    const call = withShortId(long, 'id', chatIdChars, place, notes)
     const id = callId(call)
     if (id === '' || seen.has(id)) {
       notes.note('call-id', place, id === '' ? 'left out: it has no id' : `left out: a second call ${id}`)

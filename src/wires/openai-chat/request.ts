@@ -10,6 +10,8 @@ export interface ChatRequest extends Fields {
 export const roleOf = (message: Fields): string => textOf(message['role']) ?? ''
 export const callsOf = (message: Fields): readonly Fields[] =>
   roleOf(message) === 'assistant' ? listOf(message['tool_calls']) : []
+/** Ids of calls may have this many characters. */
+export const chatIdChars = 40
 export const callId = (call: Fields): string => textOf(call['id']) ?? ''
 export const answeredId = (message: Fields): string => textOf(message['tool_call_id']) ?? ''
 export const spokenOf = (call: Fields): Fields => fieldsOf(call['function']) ?? {}

@@ -2,7 +2,7 @@
 // stand in one (an image) follows all of them in a user message.
 import type { Message, Part } from '../../projection/view.ts'
 import type { ComposerOptions, MessageWriter } from '../../request/compose.ts'
-import type { SentBlock, SentMessage } from '../../request/segments.ts'
+import { digest, type SentBlock, type SentMessage } from '../../request/segments.ts'
 import { isItem, type ToolUseBlock } from '../../transcript/content.ts'
 import { isMedia, type MediaBlock } from '../../transcript/media.ts'
 import { continueText } from '../anthropic/block-rules.ts'
@@ -22,18 +22,15 @@ import {
   sentMessage,
   serverText,
   sidecarOf,
-  spelledId,
   withFields,
 } from '../writing.ts'
-import { spelledName } from '../repairing.ts'
+import { spelledId, spelledName } from '../repairing.ts'
+import { chatIdChars } from './request.ts'
 import { chatWire } from './words.ts'
 
 export interface ChatWriterOptions extends ComposerOptions {
   readonly quirks: Quirks
 }
-
-/** Ids of calls may have this many characters. */
-const mostIdChars = 40
 
 export function createChatWriter(options: ChatWriterOptions): MessageWriter {
   return createWriter((message, leaves) =>
@@ -53,7 +50,7 @@ function userMessages(message: Message, options: ChatWriterOptions): readonly Se
   for (const part of message.parts) {
     for (const block of part.blocks) {
       if (isResult(block)) {
-        const tool_call_id = spelledId(block.tool_use_id, mostIdChars)
+        const tool_call_id = spelledId(block.tool_use_id, chatIdChars, digest)
         const json = JSON.stringify({ role: 'tool', tool_call_id, content: resultText(block) })
         results.push(sentBlock(json, block, part))
         for (const media of mediaIn(block.content)) others.push(mediaBlock(media, part, options))
@@ -148,7 +145,7 @@ function answerOf(
 function callJson(block: ToolUseBlock, leaves: boolean): string {
   const sidecar = sidecarOf(block, chatWire, leaves)
   const plain = JSON.stringify({
-    id: spelledId(block.id, mostIdChars),
+    id: spelledId(block.id, chatIdChars, digest),
     type: 'function',
     function: { name: spelledName(block.name), arguments: argumentsOf(block, sidecar) },
   })

@@ -9,6 +9,7 @@ import {
   callId,
   callsOf,
   isEmptyContent,
+  chatIdChars,
   mostTools,
   partTypes,
   reasoningFields,
@@ -64,6 +65,7 @@ const fittingParts = eachMessage('part', (message) => {
 const wholeCalls = eachMessage('call', (message) => {
   const calls = callsOf(message)
   if (calls.some((call) => callId(call) === '')) return 'a call has no id'
+  if ([answeredId(message), ...calls.map(callId)].some((id) => id.length > chatIdChars)) return 'a long id'
   if (new Set(calls.map(callId)).size < calls.length) return 'two calls have one id'
   const spoken = calls.filter((call) => call['type'] !== 'custom').map(spokenOf)
   if (spoken.some((call) => !namePattern.test(textOf(call['name']) ?? ''))) return 'the name of a call'

@@ -27,10 +27,7 @@ export const openAiChatWire: Wire<ChatRequest> = {
   stopOf: chatStop,
   capabilities: {
     breakpoints: false,
-    contextManagement: false,
-    imagesInResults: false,
-    documents: true,
-    argumentsAsText: true,
+    diagnosisBeta: null,
     mostTools,
   },
   cacheRules: openAiCacheRules,

@@ -3,7 +3,14 @@
 import { isDeeplyWellFormed } from '../../request/well-formed.ts'
 import { fieldsOf, textOf, type Fields } from '../reading.ts'
 import { emptyUser, missingResult } from '../anthropic/block-rules.ts'
-import { namePattern, repairNotes, wellFormedFields, spelledName, type RepairNotes } from '../repairing.ts'
+import {
+  namePattern,
+  repairNotes,
+  spelledName,
+  wellFormedFields,
+  withShortId,
+  type RepairNotes,
+} from '../repairing.ts'
 import type { WireRepaired } from '../wire.ts'
 import {
   callIdOf,
@@ -14,6 +21,7 @@ import {
   isReasoningItem,
   isSealed,
   leadsToItem,
+  callIdChars,
   outputTypeOf,
   partsFor,
   reasoningBefore,
@@ -56,7 +64,7 @@ function shaped(given: unknown, path: string, notes: RepairNotes): readonly Draf
     notes.note('reasoning', path, 'left out: it cannot be sent as it was made')
     return []
   }
-  const item = wellFormedFields(fields, path, notes)
+  const item = withShortId(wellFormedFields(fields, path, notes), 'call_id', callIdChars, path, notes)
   if (typeOf(item) === 'message') return shapedMessage(item, path, notes)
   if (typeOf(item) === 'function_call') return shapedCall(item, path, notes)
   return [{ item, path }]

@@ -11,6 +11,8 @@ export interface ResponsesRequest extends Fields {
 export const typeOf = (item: Fields): string =>
   textOf(item['type']) ?? (textOf(item['role']) === null ? '' : 'message')
 export const idOf = (item: Fields): string | null => textOf(item['id'])
+/** Ids of calls may have this many characters. */
+export const callIdChars = 64
 export const callIdOf = (item: Fields): string => textOf(item['call_id']) ?? ''
 
 const calls: Readonly<Record<string, string>> = {
@@ -50,7 +52,7 @@ export function leadsToItem(items: readonly Fields[], at: number): boolean {
   return false
 }
 
-export const inputParts = new Set(['input_text', 'input_image', 'input_file', 'input_audio'])
-export const outputParts = new Set(['output_text', 'refusal'])
+const inputParts = new Set(['input_text', 'input_image', 'input_file', 'input_audio'])
+const outputParts = new Set(['output_text', 'refusal'])
 export const partsFor = (role: unknown): ReadonlySet<string> =>
   role === 'assistant' ? outputParts : inputParts

@@ -2,7 +2,7 @@
 // sealed in reasoning, and reasoning goes along only with its encrypted content and the item it led to.
 import type { Message, Part, ViewBlock } from '../../projection/view.ts'
 import type { ComposerOptions, MessageWriter } from '../../request/compose.ts'
-import type { SentBlock, SentMessage } from '../../request/segments.ts'
+import { digest, type SentBlock, type SentMessage } from '../../request/segments.ts'
 import { isItem, type UserBlock } from '../../transcript/content.ts'
 import { isMedia, type MediaBlock } from '../../transcript/media.ts'
 import { continueText } from '../anthropic/block-rules.ts'
@@ -21,17 +21,14 @@ import {
   sentMessage,
   serverText,
   sidecarOf,
-  spelledId,
 } from '../writing.ts'
-import { spelledName } from '../repairing.ts'
+import { spelledId, spelledName } from '../repairing.ts'
+import { callIdChars } from './request.ts'
 import { responsesWire } from './words.ts'
 
 export interface ResponsesWriterOptions extends ComposerOptions {
   readonly quirks: Quirks
 }
-
-/** Ids of calls may have this many characters. */
-const mostIdChars = 64
 
 export function createResponsesWriter(options: ResponsesWriterOptions): MessageWriter {
   return createWriter((message, leaves) =>
@@ -56,7 +53,7 @@ function userItems(message: Message, options: ResponsesWriterOptions): readonly 
   for (const part of message.parts) {
     for (const block of part.blocks) {
       if (isResult(block)) {
-        const call_id = spelledId(block.tool_use_id, mostIdChars)
+        const call_id = spelledId(block.tool_use_id, callIdChars, digest)
         const head = `{"type":"function_call_output","call_id":${JSON.stringify(call_id)}`
         const media = block.content.some(isMedia)
         const output = media
@@ -137,7 +134,7 @@ function addBlock(items: Item[], block: ViewBlock, part: Part, leaves: boolean):
     const sidecar = sidecarOf(block, responsesWire, leaves)
     const json = JSON.stringify({
       type: 'function_call',
-      call_id: spelledId(block.id, mostIdChars),
+      call_id: spelledId(block.id, callIdChars, digest),
       name: spelledName(block.name),
       arguments: argumentsOf(block, sidecar),
     })

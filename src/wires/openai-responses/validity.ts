@@ -13,6 +13,7 @@ import {
   isReasoningItem,
   isSealed,
   leadsToItem,
+  callIdChars,
   partsFor,
   reasoningBefore,
   typeOf,
@@ -51,6 +52,7 @@ const pairing: Rule = (items) => {
 }
 
 const wholeCall = eachItem('call', (item) => {
+  if (callIdOf(item).length > callIdChars) return 'a long call_id'
   if (typeOf(item) !== 'function_call') return null
   if (callIdOf(item) === '') return 'it has no call_id'
   if (!namePattern.test(textOf(item['name']) ?? '')) return 'its name'

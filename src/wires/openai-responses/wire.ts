@@ -45,10 +45,7 @@ export const openAiResponsesWire: Wire<ResponsesRequest> = {
   stopOf: responsesStop,
   capabilities: {
     breakpoints: false,
-    contextManagement: false,
-    imagesInResults: true,
-    documents: true,
-    argumentsAsText: true,
+    diagnosisBeta: null,
     mostTools,
   },
   cacheRules: openAiCacheRules,

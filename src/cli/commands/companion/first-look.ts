@@ -10,11 +10,8 @@ import { dollars, moment, prose, table, whole } from '../../terminal/tables.ts'
 import type { Workplace } from '../../workplace/workplace.ts'
 
 /** Says it where there is something to say. */
-export async function sayFirstLook(
-  io: Io,
-  { settings }: Pick<Workplace, 'settings'>,
-  now: () => number = Date.now,
-): Promise<void> {
+export async function sayFirstLook(io: Io, { settings }: Pick<Workplace, 'settings'>): Promise<void> {
+  const { now } = Date
   let shown = now()
   const look = await firstLook(io, {
     models: tableOf(settings),

@@ -1,27 +1,12 @@
 // `pal fleet doctor`: whether the database is as this version needs it, and what waits too long. `pal fleet migrate` makes it so.
-import { refused, type Result } from '../../../disk/failure.ts'
+import { errorText } from '../../../disk/failure.ts'
 import { makeToken, migrate, removeTokens, type Connection } from '../../../postgres/index.ts'
-import { schemaNumber } from '../../../postgres/schema/migrations.ts'
 import { complain, exits, refuse, type Exit } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeLine } from '../../terminal/safe-text.ts'
 import { table, whole } from '../../terminal/tables.ts'
 import { defaultTenant, failedWith, json, withFleet, type FleetFlags } from './open.ts'
-
-/** Whether the database was prepared by this version or an older one that it understands. */
-export async function checkSchema(connection: Connection): Promise<Result<{ readonly number: number }>> {
-  const found = await connection.query('select max(number) as number from pal.migration', [])
-  if (!found.ok) return found
-  const number = Number(found.rows[0]!['number'] ?? 0)
-  if (number > schemaNumber)
-    return refused(
-      'unknown-format',
-      `the database is of a newer version (step ${number}, this one knows ${schemaNumber}); update pal`,
-    )
-  if (number < schemaNumber)
-    return refused('unknown-format', 'the database is of an older version; run: pal fleet migrate')
-  return { ok: true, number }
-}
+import { readiness } from './readiness.ts'
 
 export const fleetMigrate = (io: Io, flags: FleetFlags): Promise<Exit> =>
   withFleet(io, flags, async ({ connection, tenant }) => {
@@ -67,14 +52,14 @@ const longWantedMs = 60_000
 export const fleetDoctor = (io: Io, flags: FleetFlags): Promise<Exit> =>
   withFleet(io, flags, async ({ connection, queue, tenant }) => {
     const checks: Check[] = []
-    const schema = await checkSchema(connection)
+    const ready = await readiness(connection, tenant, 'reads')
     checks.push([
       'database',
-      schema.ok ? 'ok' : 'failed',
-      schema.ok ? `ready (step ${schema.number})` : schema.failure.message,
+      ready.ok ? 'ok' : 'failed',
+      ready.ok ? `ready (step ${ready.number})` : ready.failure.message,
     ])
-    if (schema.ok) {
-      checks.push(...(await serverChecks(connection)))
+    if (ready.ok) {
+      checks.push(...(await serverChecks(connection, ready.writes)))
       const found = await queue.rows()
       if (!found.ok) checks.push(['sessions', 'failed', found.failure.message])
       else {
@@ -117,7 +102,7 @@ export const fleetDoctor = (io: Io, flags: FleetFlags): Promise<Exit> =>
     return isFailed ? exits.failed : exits.done
   })
 
-async function serverChecks(connection: Connection): Promise<readonly Check[]> {
+async function serverChecks(connection: Connection, writes: boolean): Promise<readonly Check[]> {
   const found = await connection.query(
     `select current_setting('server_version') as version, current_setting('synchronous_commit') as sync,
        current_setting('data_checksums') as checksums,
@@ -142,13 +127,7 @@ async function serverChecks(connection: Connection): Promise<readonly Check[]> {
       checksums === 'on' ? 'ok' : 'warning',
       checksums === 'on' ? 'on' : 'off: damage of the disk is not noticed (initdb --data-checksums)',
     ],
-    [
-      'role',
-      passes === true ? 'warning' : 'ok',
-      passes === true
-        ? 'this login passes the wall between tenants; give workers one with pal_app alone'
-        : 'the wall between tenants holds for this login',
-    ],
+    roleCheck(passes === true, writes),
     [
       'wall',
       Number(open) === 0 ? 'ok' : 'failed',
@@ -157,6 +136,17 @@ async function serverChecks(connection: Connection): Promise<readonly Check[]> {
         : `missing on ${String(open)} tables; run: pal fleet migrate`,
     ],
   ]
+}
+
+function roleCheck(passes: boolean, writes: boolean): Check {
+  if (passes)
+    return [
+      'role',
+      'warning',
+      'this login passes the wall between tenants; give workers one with pal_app alone',
+    ]
+  const said = 'the wall between tenants holds for this login'
+  return ['role', 'ok', writes ? said : `${said}; it only reads, so workers and senders need another`]
 }
 
 async function staleReservations(connection: Connection, tenant: string): Promise<Check> {
@@ -178,18 +168,16 @@ export interface ListenFlags extends FleetFlags {
 }
 
 export const fleetServe = (io: Io, flags: ListenFlags): Promise<Exit> =>
+  // A token says whose each request is.
   withFleet(io, { tenant: defaultTenant }, async ({ connection }) => {
-    const ready = await checkSchema(connection)
+    const ready = await readiness(connection, null, 'writes')
     if (!ready.ok) return failedWith(io, ready.failure)
     const { startFleetServer } = await import('../../../fleet/index.ts')
     const started = await startFleetServer({
       connection,
       host: flags.listen ?? '127.0.0.1',
       port: flags.port ?? 0,
-    }).then(
-      (server) => server,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    )
+    }).then((server) => server, errorText)
     if (typeof started === 'string')
       return complain(
         io,

@@ -5,7 +5,7 @@ import { postgresStore, type FleetRow } from '../../../postgres/index.ts'
 import { describeEntry } from '../../../fleet/index.ts'
 import { exits, complain, refuse, type Exit } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
-import { dollars, table, whole } from '../../terminal/tables.ts'
+import { counted, dollars, table, whole } from '../../terminal/tables.ts'
 import { safeLine } from '../../terminal/safe-text.ts'
 import { failedWith, json, withFleet, type FleetFlags, type OpenedFleet } from './open.ts'
 
@@ -75,7 +75,7 @@ export const fleetList = (io: Io, flags: FleetFlags): Promise<Exit> =>
 
 function describeState({ parked, owner, wantedFor, failure }: FleetRow): string {
   if (parked !== null) return `parked: ${parked}`
-  if (owner !== null) return `worked on by ${owner.pid} on ${owner.host}`
+  if (owner !== null) return `worked on by ${owner.who}`
   if (wantedFor === null) return 'idle'
   return failure === null ? 'waiting for a worker' : `tried again soon: ${failure}`
 }
@@ -184,8 +184,8 @@ export const fleetPrune = (
     if (flags.json === true) return json(io, { sessions: found.sessions, removed })
     io.out(
       flags.delete === true
-        ? `${whole(removed.length)} sessions removed for good\n`
-        : `${whole(found.sessions.length)} sessions, ${whole(bytes)} bytes, nothing was written to for ${whole(flags.days)} days. Remove them: add --delete\n`,
+        ? `${counted(removed.length, 'session')} removed for good\n`
+        : `${counted(found.sessions.length, 'session')}, ${whole(bytes)} bytes, nothing was written to for ${whole(flags.days)} days. Remove them: add --delete\n`,
     )
     return exits.done
   })

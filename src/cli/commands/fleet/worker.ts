@@ -18,8 +18,8 @@ import type { LiveTelemetry } from '../../telemetry/live.ts'
 import { telemetryFor } from '../../telemetry/start.ts'
 import { noAccess } from '../../workplace/access.ts'
 import { instructionRefusal, openWorkplace, sayLeftOut, showProblems } from '../../workplace/workplace.ts'
-import { checkSchema } from './doctor.ts'
-import { failedWith, openFleet, type FleetFlags } from './open.ts'
+import { failedWith, openFleet, type FleetFlags, type OpenedFleet } from './open.ts'
+import { readiness } from './readiness.ts'
 
 export interface WorkerFlags extends FleetFlags {
   readonly sessions?: number | undefined
@@ -32,19 +32,25 @@ const sharedPlace = 'shared'
 const patienceMs = 60_000
 
 export async function fleetWorker(io: Io, flags: WorkerFlags): Promise<Exit> {
+  const fleet = openFleet(io, flags, patienceMs)
+  if (!fleet.ok) return complain(io, fleet)
+  try {
+    return await workIn(io, flags, fleet)
+  } finally {
+    await fleet.connection.close()
+  }
+}
+
+async function workIn(io: Io, flags: WorkerFlags, fleet: OpenedFleet): Promise<Exit> {
+  // The database first: without it a key is of no use.
+  const ready = await reached(io, fleet)
+  if (!ready.ok) return failedWith(io, ready.failure)
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   showProblems(place)
   if (place.access === null) return complain(io, refuse(exits.failed, noAccess(false, place.accessMissing)))
   const unusable = unknownOf(place.settings)
   if (unusable !== null) return complain(io, refuse(exits.usage, unusable))
-  const fleet = openFleet(io, flags, patienceMs)
-  if (!fleet.ok) return complain(io, fleet)
-  const ready = await checkSchema(fleet.connection)
-  if (!ready.ok) {
-    await fleet.connection.close()
-    return failedWith(io, ready.failure)
-  }
   const { connection, queue, budgets, tenant } = fleet
   const store = postgresStore({ connection, tenant, price: priceIn(place.settings) })
   const loaded = await loadExtensions(place)
@@ -87,9 +93,16 @@ export async function fleetWorker(io: Io, flags: WorkerFlags): Promise<Exit> {
   for (const end of unhook) end()
   await loaded.close()
   await store.close()
-  await connection.close()
   io.err('pal: stopped; every session was released\n')
   return exits.done
+}
+
+/** A server that does not answer is named at once, and only then waited for. */
+async function reached(io: Io, { connection, tenant }: OpenedFleet) {
+  const seen = await connection.alone((client) => client.query('select 1'))
+  if (!seen.ok && seen.failure.code === 'network')
+    io.err(`pal: ${safeLine(seen.failure.message)}; it is tried again for ${patienceMs / 1000} s\n`)
+  return readiness(connection, tenant, 'writes')
 }
 
 function metricsOf(queue: Queue, { port }: LiveTelemetry) {

@@ -4,9 +4,11 @@ import { existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { interrupted } from '../../terminal/io.ts'
+import { errorText } from '../../../disk/failure.ts'
 import { isLoopback } from '../../../gateway/index.ts'
 import { Replays } from '../../../inspector/replays.ts'
-import { loadAssets, type Asset } from '../../../inspector/server/assets.ts'
+import { loadAssets, type Asset } from '../../../inspector/server/http.ts'
 import { startServer, type ServerOptions } from '../../../inspector/server/server.ts'
 import { projectStore } from '../../../preset.ts'
 import { defaults } from '../../../settings/defaults.ts'
@@ -113,7 +115,7 @@ async function start(options: ServerOptions): Promise<Awaited<ReturnType<typeof 
   try {
     return await startServer(options)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorText(error)
     return refuse(exits.failed, `the inspector cannot listen (${why}); choose another --port or --host`)
   }
 }
@@ -136,10 +138,7 @@ async function tlsFor({
   try {
     return { cert: await readFile(tlsCert), key: await readFile(tlsKey) }
   } catch (error) {
-    return refuse(
-      exits.failed,
-      `the TLS files cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    return refuse(exits.failed, `the TLS files cannot be read: ${errorText(error)}`)
   }
 }
 
@@ -166,13 +165,4 @@ function openBrowser(url: string): void {
   const child = spawn(program, [url], { stdio: 'ignore', detached: true })
   child.on('error', () => undefined)
   child.unref()
-}
-
-function interrupted(io: Io): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = io.onInterrupt(() => {
-      stop()
-      resolve()
-    })
-  })
 }

@@ -1,18 +1,18 @@
 // What the inspector looks at here: the sessions of this project with their owners, memories, prices and ways to change them.
 import { join } from 'node:path'
 import { machineFileSystem } from '../../../disk/fs.ts'
-import { lockOwner } from '../../../disk/lock.ts'
-import { Inspection, type Owner } from '../../../inspector/inspection.ts'
+import { Inspection, type Changes, type Effect } from '../../../inspector/inspection.ts'
 import { memoriesIn } from '../../../inspector/memories.ts'
-import { projectStore, sessionsFolder } from '../../../preset.ts'
-import { layoutOf } from '../../../stores/files/layout.ts'
-import { lockOptionsOf, thisMachine } from '../../../stores/files/machine.ts'
-import { sessionId } from '../../../transcript/ids.ts'
+import { projectStore, sessionsFolder, createPreset } from '../../../preset.ts'
 import type { Store } from '../../../transcript/store.ts'
 import { uniqueText, type Workplace } from '../../workplace/workplace.ts'
 import { requestSettingsOf } from '../context.ts'
 import { wiringAt } from '../memory/open.ts'
-import { changesAt } from './changes.ts'
+import { EngineError } from '../../../engine/session.ts'
+import { carryOut, postWish } from '../../../inspector/wishes.ts'
+import { loadExtensions } from '../../extensions/load.ts'
+import { wishPorts } from './wish-ports.ts'
+import { unchangedRefusal } from '../../workplace/unsaved.ts'
 
 /** Other sessions than the project's own, to be read alone. */
 export interface OtherSessions {
@@ -41,14 +41,53 @@ export function inspectionOf(place: Workplace, other?: OtherSessions): Inspectio
     scope: root,
     place: kept,
     settings: requests,
-    ownerOf: (session) => ownerIn(root, session),
     changes: changesAt(place),
     memories: memoriesIn(wiring.why === null ? wiring.keepers : [], () => inspection.recalls()),
   })
   return inspection
 }
 
-async function ownerIn(root: string, session: string): Promise<Owner | null> {
-  const found = await lockOwner(layoutOf(root, sessionId(session)).lock, lockOptionsOf(thisMachine))
-  return found.ok && found.owner !== null ? { host: found.owner.host, pid: found.owner.pid } : null
+// Undo, release and pin from the page. A session that nobody has open is opened for it, as `pal undo` does; one that is open in
+// another process is asked there.
+
+/** Null where nothing can be written. */
+function changesAt(place: Workplace): Changes | null {
+  if (unchangedRefusal(place) !== null) return null
+  return {
+    change: async (session, kind, wish) => {
+      const own = await carriedOutHere(place, session, (opened) => carryOut(opened, kind, wish))
+      return own ?? postWish(wishPorts(place.home), session, kind, wish)
+    },
+  }
+}
+
+/** Null: another process has it open. */
+async function carriedOutHere(
+  place: Workplace,
+  id: string,
+  work: (session: Parameters<typeof carryOut>[0]) => Promise<Effect>,
+): Promise<Effect | null> {
+  const { io } = place
+  const { extensions } = await loadExtensions(place, { servers: false })
+  const preset = createPreset({
+    ...place,
+    environment: io.environment,
+    userHome: io.userHome,
+    model: place.access ?? undefined,
+    extensions,
+  })
+  try {
+    const session = await preset.engine.open(id)
+    try {
+      return await work(session)
+    } finally {
+      await session.close()
+    }
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    if (error.code === 'session-open') return null
+    return { ok: false, why: 'failed', message: error.message }
+  } finally {
+    await preset.close()
+  }
 }

@@ -1,6 +1,7 @@
 // One server: reached once, asked for its tools, and called. Never throws: what goes wrong is a text. A server that is gone
 // is reached again at the next call; its error stream is kept in part, to say why it would not start.
 import type { Client } from '@modelcontextprotocol/client'
+import { errorText } from '../../../disk/failure.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { failed } from '../../../tools/outcome.ts'
 import { commandEnvironment } from '../../../tools/shell/environment.ts'
@@ -69,7 +70,7 @@ export function connectionTo(server: Server, options: ConnectOptions): Connectio
         )
         return toolOutcomeOf(result)
       } catch (error) {
-        return failed(`${server.name} failed: ${wordsOf(error)}`)
+        return failed(`${server.name} failed: ${errorText(error)}`)
       }
     },
     close: async () => {
@@ -111,7 +112,7 @@ async function start(server: Server, options: ConnectOptions, gone: () => void):
   } catch (error) {
     await client.close().catch(() => undefined)
     const heard = said.join('').trim().slice(-defaults.mcp.errorChars)
-    return `${wordsOf(error)}${heard === '' ? '' : `; it says: ${heard}`}`
+    return `${errorText(error)}${heard === '' ? '' : `; it says: ${heard}`}`
   }
 }
 
@@ -140,8 +141,6 @@ const plain = (environment: Readonly<Record<string, string | undefined>>): Recor
   Object.fromEntries(
     Object.entries(environment).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   )
-
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 interface ServerResult {
   readonly content?: readonly unknown[]

@@ -1,4 +1,4 @@
-// All servers together: reached side by side when the program starts, waited for a short while, and closed at its end. A
+// All servers together: reached side by side when the program starts, at a screen waited for a short while, and closed at its end. A
 // server that comes late joins the deferred ones, so that nobody waits for the slowest.
 import { defaults } from '../../../settings/defaults.ts'
 import { headOf } from '../../../tools/outcome.ts'
@@ -28,14 +28,17 @@ export interface ToolSource {
   close(): Promise<void>
 }
 
-export async function toolSource(
-  servers: readonly Server[],
-  options: ConnectOptions & { readonly window: number },
-): Promise<ToolSource> {
+export interface SourceOptions extends ConnectOptions {
+  readonly window: number
+  /** How long all servers together are waited for; null waits until each has answered or failed. */
+  readonly patienceMs: number | null
+}
+
+export async function toolSource(servers: readonly Server[], options: SourceOptions): Promise<ToolSource> {
   const connections = servers.map((server) => connectionTo(server, options))
   const late = Symbol('late')
   const patience = new Promise<typeof late>((resolve) => {
-    setTimeout(() => resolve(late), defaults.mcp.startMs).unref()
+    if (options.patienceMs !== null) setTimeout(() => resolve(late), options.patienceMs).unref()
   })
   const reaching = connections.map((connection) => connection.reach())
   const answers = await Promise.all(reaching.map((one) => Promise.race([one, patience])))

@@ -87,8 +87,8 @@ function renamed(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [change(key), renamed(one, change)]))
 }
 
-export const callName = 'McpCall'
-export const findName = 'McpFind'
+const callName = 'McpCall'
+const findName = 'McpFind'
 
 const finding = inputShape({
   words: optional(text('Terms to find in names and descriptions; default: all')),

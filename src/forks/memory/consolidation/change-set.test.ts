@@ -7,7 +7,7 @@ import { listMemories } from '../../../memory/files.ts'
 import { absoluteDates } from '../../../memory/format/dates.ts'
 import { applyWrite } from '../../../memory/keeping/apply.ts'
 import { appendDiary } from '../../../memory/keeping/diary.ts'
-import type { Keeper } from '../../../memory/keeping/keeper.ts'
+import type { FolderStore } from '../../../memory/keeping/folder-store.ts'
 import { trustLevels, type Provenance } from '../../../memory/memory.ts'
 import { linesOf, plain } from '../../../memory/trust/lines.ts'
 import { changeSetOf, type ChangeSetOutcome } from './change-set.ts'
@@ -19,7 +19,7 @@ interface Wish {
   readonly by?: Provenance
 }
 
-async function worldOf(wishes: readonly Wish[]): Promise<{ keeper: Keeper; world: Snapshot }> {
+async function worldOf(wishes: readonly Wish[]): Promise<{ keeper: FolderStore; world: Snapshot }> {
   let now = Date.UTC(2026, 10, 15, 12)
   const keeper = keeperIn(await folder(), { fs: unsynced, clock: { now: () => (now += 1000) } })
   for (const { file, text, by } of wishes) {
@@ -29,8 +29,8 @@ async function worldOf(wishes: readonly Wish[]): Promise<{ keeper: Keeper; world
   return { keeper, world: await again(keeper) }
 }
 
-async function again(keeper: Keeper): Promise<Snapshot> {
-  const read = await readSnapshot(keeper)
+async function again(keeper: FolderStore): Promise<Snapshot> {
+  const read = await readSnapshot(keeper, keeper)
   if (!read.ok) throw new Error(read.failure.message)
   return read.world
 }

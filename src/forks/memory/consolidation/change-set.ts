@@ -1,7 +1,7 @@
 // From proposals to a change set. Pure. What code can do better than a model it does itself: days become dates, pointers
 // that lead nowhere are fixed. Then the set is looked at as a whole: every retired memory has somebody that stands in
 // its place, and no more is lost at once than the limit. Law: made again on its own result, nothing is left to do.
-import type { WantedChange } from '../../../memory/keeping/apply.ts'
+import type { SourcedChange } from '../../../memory/memory-store.ts'
 import { codeLines } from '../../../memory/format/dates.ts'
 import { isRule } from '../../../memory/memory.ts'
 import { readMemoryText, withFields, withoutField } from '../../../memory/format/frontmatter.ts'
@@ -19,13 +19,8 @@ import {
 import type { Doubts } from './doubts.ts'
 import { datedLine, type Snapshot } from './snapshot.ts'
 
-export interface MadeChange extends WantedChange {
-  /** What it is made of. */
-  readonly by: Provenance
-}
-
 export type ChangeSetOutcome =
-  | { readonly ok: true; readonly changes: readonly MadeChange[]; readonly report: readonly string[] }
+  | { readonly ok: true; readonly changes: readonly SourcedChange[]; readonly report: readonly string[] }
   | { readonly ok: false; readonly why: string }
 
 export function changeSetOf(
@@ -41,7 +36,7 @@ export function changeSetOf(
     const successor = successorIn(text)
     if (successor !== null) successors.set(file, successor)
   }
-  const changes: MadeChange[] = []
+  const changes: SourcedChange[] = []
   const report: string[] = []
   const files = new Set([...world.memories.keys(), ...staged.keys()])
   const there = new Set([...world.there, ...files])
@@ -159,7 +154,7 @@ function lastSuccessor(file: string, successors: ReadonlyMap<string, string>): s
   return now
 }
 
-function lossRefusal(world: Snapshot, changes: readonly WantedChange[]): string | null {
+function lossRefusal(world: Snapshot, changes: readonly SourcedChange[]): string | null {
   const after = new Set<string>()
   const changed = new Map(changes.map((change) => [change.file, change.text]))
   let total = 0

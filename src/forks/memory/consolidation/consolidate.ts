@@ -2,30 +2,24 @@
 // ends it, the lock is given back; only one that went well counts as the last.
 import { localDay } from '../../../memory/format/day.ts'
 import type { JobContext } from '../../../engine/ports.ts'
-import { diaryFolder, type Provenance } from '../../../memory/memory.ts'
+import { diaryFolder } from '../../../memory/memory.ts'
 import type { FolderStore } from '../../../memory/keeping/folder-store.ts'
-import { finishSet } from '../../../memory/sets/change-sets.ts'
+import type { BegunConsolidation, SetStore, SourcedChange } from '../../../memory/memory-store.ts'
 import { manifestLine } from '../../../memory/recall/recall-text.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { guardedTools } from '../../../tools/files/guard.ts'
 import type { MemoryJob } from '../memory-jobs.ts'
 import { memoryLimits } from '../limits.ts'
 import type { MemoryJobOptions } from '../memory-jobs.ts'
-import { isOurs } from '../memory-jobs.ts'
-import {
-  lastConsolidation,
-  releaseConsolidationLock,
-  takeConsolidationLock,
-  type ConsolidationLock,
-} from './lock.ts'
+import { folderOf, isOurs } from '../memory-jobs.ts'
 import { sessionsFolder, withMissed } from './missed.ts'
 import { consolidationPrompt } from './prompt.ts'
-import { changeSetOf, type MadeChange } from './change-set.ts'
+import { changeSetOf } from './change-set.ts'
 import { doubtsAbout } from './doubts.ts'
 import { stagingFor } from './staging.ts'
 import { readSnapshot, type Snapshot } from './snapshot.ts'
 
-export const consolidationPurpose = 'dream'
+const consolidationPurpose = 'dream'
 
 /** Who runs the fork: a session, or what stands for it in the background. */
 export type Forking = Pick<JobContext, 'fork' | 'ending'>
@@ -40,9 +34,9 @@ export interface ConsolidateOptions {
 export type Consolidated =
   | {
       readonly kind: 'changed' | 'shown' | 'nothing'
-      /** The set it made, to be taken back by. */
+      /** The set it made, to be taken back by; null for none, or where the store cannot take one back. */
       readonly set: string | null
-      readonly changes: readonly MadeChange[]
+      readonly changes: readonly SourcedChange[]
       readonly report: readonly string[]
       /** Memories that have no room in the index. */
       readonly dropped: readonly string[]
@@ -53,12 +47,12 @@ export type Consolidated =
 
 export async function consolidate(
   options: MemoryJobOptions,
-  keeper: FolderStore,
+  memories: SetStore,
   context: Forking,
   job: MemoryJob,
   how: ConsolidateOptions,
 ): Promise<Consolidated> {
-  const consolidated = await locked(options, keeper, context, job, how)
+  const consolidated = await locked(options, memories, context, job, how)
   const state =
     consolidated.kind === 'failed' || consolidated.kind === 'killed' ? consolidated.kind : 'completed'
   job.end(state, reportOf(consolidated))
@@ -73,55 +67,50 @@ function reportOf(consolidated: Consolidated): readonly string[] {
 
 async function locked(
   options: MemoryJobOptions,
-  keeper: FolderStore,
+  memories: SetStore,
   context: Forking,
   job: MemoryJob,
   how: ConsolidateOptions,
 ): Promise<Consolidated> {
-  const before = await finishSet(keeper)
-  if (!before.ok) return failed(before.failure.message)
-  const taken = await takeConsolidationLock(keeper)
+  const taken = await memories.sets.begin()
   if (!taken.ok) return failed(taken.failure.message)
-  const { lock } = taken
-  if (lock === null) return { kind: 'taken' }
+  const { begun } = taken
+  if (begun === null) return { kind: 'taken' }
   let consolidated: Consolidated = failed('it broke off')
   try {
-    consolidated = await under(options, keeper, context, job, how)
+    consolidated = await under(options, memories, context, job, how)
   } finally {
-    consolidated = await givenBack(keeper, lock, consolidated)
+    consolidated = await ended(begun, consolidated)
   }
   return consolidated
 }
 
-async function givenBack(
-  keeper: FolderStore,
-  lock: ConsolidationLock,
-  consolidated: Consolidated,
-): Promise<Consolidated> {
+async function ended(begun: BegunConsolidation, consolidated: Consolidated): Promise<Consolidated> {
   const isDone = consolidated.kind === 'changed' || consolidated.kind === 'nothing'
-  const released = await releaseConsolidationLock(keeper, lock, isDone ? 'done' : 'failed')
+  const released = await begun.end(isDone ? 'done' : 'failed')
   return released.ok ? consolidated : failed(released.failure.message)
 }
 
 async function under(
   options: MemoryJobOptions,
-  keeper: FolderStore,
+  memories: SetStore,
   context: Forking,
   job: MemoryJob,
   how: ConsolidateOptions,
 ): Promise<Consolidated> {
-  const read = await worldOf(options, keeper)
+  const folder = folderOf(options, memories)
+  const read = await worldOf(options, memories, folder)
   if (!read.ok) return failed(read.failure.message)
   const { world } = read
   const count = world.memories.size
   const nothing = { kind: 'nothing', set: null, changes: [], report: [], dropped: [], read: count } as const
   if (world.texts.size === 0) return nothing
-  const proposed = await proposals(options, keeper, world, context, job)
+  const proposed = await proposals(options, memories, world, context, job)
   if ('kind' in proposed) return proposed
-  // What is true of the user is not shown by a project.
-  const found = keeper.scope === 'project' ? await doubtsAbout(keeper, options.root, world) : null
+  // What is true of the user is not shown by a project. When a claim last held is noted beside a folder.
+  const found = folder?.scope === 'project' ? await doubtsAbout(folder, options.root, world) : null
   if (found?.ok === false) return failed(found.failure.message)
-  const outcome = changeSetOf(world, proposed.staged, keeper.clock.now(), found?.doubts)
+  const outcome = changeSetOf(world, proposed.staged, options.clock.now(), found?.doubts)
   if (!outcome.ok) return failed(outcome.why)
   const { changes, report } = outcome
   if (how.isDry)
@@ -130,60 +119,50 @@ async function under(
   if (noted?.ok === false) return failed(noted.failure.message)
   if (changes.length === 0) return { ...nothing, report }
   if (job.signal.aborted || context.ending.aborted) return killed
-  // What judges a memory is large, and most consolidations find everything in order.
-  const { applyWrite } = await import('../../../memory/keeping/apply.ts')
-  const set = { id: keeper.unique(), report }
-  const made = await applyWrite(keeper, changes, ofNobody(keeper.clock.now()), {
-    via: 'dream',
-    set,
-    ...(how.isAsked ? { review: false } : {}),
-  })
+  const made = await memories.sets.save(changes, { via: 'dream', report, isAsked: how.isAsked })
   if (!made.ok) return failed(made.failure.message)
   for (const { file } of changes) job.wrote(file)
-  return { kind: 'changed', set: set.id, changes, report, dropped: made.dropped, read: count }
+  return { kind: 'changed', set: made.set, changes, report, dropped: made.dropped, read: count }
 }
 
-/** Every change names the memories it is made of; one that named none would be data. */
-const ofNobody = (at: number): Provenance => ({
-  kind: 'model',
-  trust: 'data',
-  session: null,
-  message: null,
-  from: [],
-  at,
-})
-
-/** The memories as they are, and what was said in recent sessions of the project and stands in none of them. */
-async function worldOf(options: MemoryJobOptions, keeper: FolderStore): ReturnType<typeof withMissed> {
-  const read = await readSnapshot(keeper)
-  if (!read.ok || keeper.scope !== 'project' || read.world.texts.size === 0) return read
-  const last = await lastConsolidation(keeper)
+/**
+ * The memories as they are, and what was said in recent sessions of the project and stands in none of them. Beside another
+ * store than a folder may lie sessions of other projects, whose sentences are none of its business.
+ */
+async function worldOf(
+  options: MemoryJobOptions,
+  memories: SetStore,
+  folder: FolderStore | null,
+): ReturnType<typeof withMissed> {
+  const read = await readSnapshot(memories, folder)
+  if (!read.ok || folder?.scope !== 'project' || read.world.texts.size === 0) return read
+  const last = await memories.sets.last()
   return last.ok ? await withMissed(options.store, read.world, last.at) : last
 }
 
 async function proposals(
   options: MemoryJobOptions,
-  keeper: FolderStore,
+  memories: SetStore,
   world: Snapshot,
   context: Forking,
   job: MemoryJob,
 ): Promise<{ readonly staged: ReadonlyMap<string, string> } | Extract<Consolidated, { why: string }>> {
-  const staging = stagingFor(keeper, world, (file) => job.wrote(file))
+  const staging = stagingFor(memories, world, (file) => job.wrote(file))
   const tools = options.tools()
   const writers = tools.filter(({ spec }) => spec.name === 'Write' || spec.name === 'Edit')
-  const ours = isOurs([keeper], options)
+  const ours = isOurs([memories], options)
   const newest = [...world.memories.values()].sort((a, b) => b.at - a.at || (a.file < b.file ? -1 : 1))
   const outcome = await context.fork(
     {
       purpose: consolidationPurpose,
       directive: consolidationPrompt({
-        root: keeper.place.root,
+        root: memories.root,
         manifest: newest.map(({ file, memory }) => manifestLine({ name: file, memory })),
         hasDiary: [...world.texts.keys()].some((file) => file.startsWith(`${diaryFolder}/`)),
         missed: [...world.texts].flatMap(([page, lines]) =>
           page.startsWith(`${sessionsFolder}/`) ? lines.split('\n') : [],
         ),
-        today: localDay(keeper.clock.now()),
+        today: localDay(options.clock.now()),
       }),
       tools: guardedTools(writers, staging, options.userHome),
       judges: [memoryLimits(ours), ...options.judges],

@@ -3,15 +3,19 @@
 import { attempt } from '../../../disk/fs.ts'
 import { indexName } from '../../../memory/memory.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
+import type { SetStore } from '../../../memory/memory-store.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { isKnown } from '../../../transcript/fact.ts'
-import type { SessionId } from '../../../transcript/ids.ts'
+import type { Clock, SessionId } from '../../../transcript/ids.ts'
 import type { Failure, Store } from '../../../transcript/store.ts'
-import { lastConsolidation } from './lock.ts'
 
 export interface GateClues {
   readonly isOn: boolean
-  readonly keeper: Keeper
+  readonly memories: SetStore
+  /** The same where it is a folder of files. */
+  readonly folder: Keeper | null
+  readonly clock: Clock
+  /** The sessions. */
   readonly store: Store
   /** When the sessions were last looked through, by this process. */
   readonly scans: { last: number | null }
@@ -21,17 +25,19 @@ export type Gate = 'off' | 'too-soon' | 'empty' | 'scanned' | 'few-sessions' | '
 
 export async function gateOf({
   isOn,
-  keeper,
+  memories,
+  folder,
+  clock,
   store,
   scans,
 }: GateClues): Promise<{ readonly gate: Gate; readonly failure: Failure | null }> {
   const closed = (gate: Gate, failure: Failure | null = null) => ({ gate, failure })
   if (!isOn) return closed('off')
-  const now = keeper.clock.now()
-  const last = await lastConsolidation(keeper)
+  const now = clock.now()
+  const last = await memories.sets.last()
   if (!last.ok) return closed('too-soon', last.failure)
   if (now - last.at < defaults.dream.everyMs) return closed('too-soon')
-  if (await isEmpty(keeper)) return closed('empty')
+  if (await isEmpty(memories, folder)) return closed('empty')
   if (scans.last !== null && now - scans.last < defaults.dream.scanMs) return closed('scanned')
   scans.last = now
   const touched = await touchedSince(store, last.at, defaults.dream.sessions)
@@ -40,13 +46,18 @@ export async function gateOf({
 }
 
 /** Whether there is neither a memory nor a folder in which some may lie. */
-async function isEmpty({ fs, place }: Keeper): Promise<boolean> {
+async function isEmpty(memories: SetStore, folder: Keeper | null): Promise<boolean> {
+  if (folder === null) {
+    const some = await memories.list(1)
+    return !some.ok || some.total === 0
+  }
+  const { fs, place } = folder
   const listed = await attempt('looking', async () => ({ names: await fs.names(place.root) }))
   return !listed.ok || listed.names.every((name) => name === indexName || name.startsWith('.'))
 }
 
 /** Conversations that were worked in since, counted up to so many. Forks and agents lie in the same store and do not count. */
-export async function touchedSince(
+async function touchedSince(
   store: Store,
   since: number,
   enough: number,

@@ -12,7 +12,7 @@ import type { Snapshot } from './snapshot.ts'
 
 /** Where the sentences of a session stand among the pages a consolidation may take lines from. */
 export const sessionsFolder = 'sessions'
-export const pageOf = (session: string): string => `${sessionsFolder}/${session}`
+const pageOf = (session: string): string => `${sessionsFolder}/${session}`
 
 const lasting =
   /\b(?:remember|from now on|in (?:the )?future|going forward|always|never|prefer|don't ever|stop \w+ing|we (?:use|decided|agreed|switched)|deadline|ab (?:jetzt|sofort)|künftig|immer|niemals|nie|merk dir|wir (?:nutzen|verwenden|haben beschlossen)|désormais|dorénavant|toujours|jamais|retiens|on utilise|siempre|nunca|jamás|recuerda|a partir de ahora|usamos)\b|记住|以后|今后|总是|始终|从不|永远|我们用|覚えて|今後|必ず|いつも|決して/iu

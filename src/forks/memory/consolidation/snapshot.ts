@@ -1,13 +1,15 @@
 // What a consolidation starts from: the memories as they are, each line with where it stands, and the diary. What is held
-// is not part of it: it may be neither used nor changed.
+// is not part of it: it may be neither used nor changed. A store that is no folder has neither diary nor versions to read:
+// there a line keeps its words, and a memory counts from when the store says it was written.
 import { join } from 'node:path'
 import { attempt, type Result } from '../../../disk/fs.ts'
-import { filesBelow, listMemories, readBytes, readMemory } from '../../../memory/files.ts'
+import { filesBelow, readBytes } from '../../../memory/files.ts'
 import { absoluteDates, codeLines, hasRelativeDate } from '../../../memory/format/dates.ts'
 import { readMemoryText } from '../../../memory/format/frontmatter.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { readVersion } from '../../../memory/keeping/versions.ts'
 import { diaryFolder, type Memory, type Provenance } from '../../../memory/memory.ts'
+import type { MemoryStore } from '../../../memory/memory-store.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { linesOf, plain, plainSentencesIn, plainSentencesOf } from '../../../memory/trust/lines.ts'
 
@@ -33,9 +35,12 @@ export interface Snapshot {
   readonly dated: ReadonlyMap<string, number>
 }
 
-export async function readSnapshot(keeper: Keeper): Promise<Result<{ world: Snapshot }>> {
-  const { fs, place, ledger } = keeper
-  const listed = await listMemories(fs, place, { most: defaults.dream.files, ledger })
+/** `folder`: the same store where it is a folder of files. */
+export async function readSnapshot(
+  store: MemoryStore,
+  folder: Keeper | null,
+): Promise<Result<{ world: Snapshot }>> {
+  const listed = await store.list(defaults.dream.files)
   if (!listed.ok) return listed
   const memories = new Map<string, Known>()
   const said = new Map<string, Set<string>>()
@@ -43,27 +48,39 @@ export async function readSnapshot(keeper: Keeper): Promise<Result<{ world: Snap
   const dated = new Map<string, number>()
   for (const { file, standing } of listed.memories) {
     if (standing === 'held') continue
-    const read = await readMemory(fs, place, file, ledger)
-    if (!read.ok) continue
+    const read = await store.read(file)
+    if (!read.ok || read.memory.provenance === null) continue
     const { memory, text } = read
-    const record = ledger.known(file, memory.sha256)
-    if (record === null) continue
-    memories.set(file, { file, text, sha: memory.sha256, memory, by: record.by, at: record.at })
+    const { provenance: by, sha256: sha } = read.memory
+    const at = folder?.ledger.known(file, sha)?.at ?? memory.modifiedMs
+    memories.set(file, { file, text, sha, memory, by, at })
     texts.set(file, text)
     note(said, file, text)
-    await date(keeper, file, text, dated)
+    if (folder !== null) await date(folder, file, text, dated)
   }
-  for (const [file, text] of await diaryOf(keeper)) {
+  for (const [file, text] of folder === null ? [] : await diaryOf(folder)) {
     texts.set(file, text)
     note(said, file, text)
     const day = Date.parse(`${/\d{4}-\d{2}-\d{2}/u.exec(file)?.[0] ?? ''}T12:00:00`)
     if (Number.isNaN(day)) continue
     for (const line of datable(text).filter(hasRelativeDate)) setMoment(dated, file, plain(line), day)
   }
-  const walked = await attempt('looking at the folder', () => filesBelow(fs, place.root))
-  if (!walked.ok) return walked
-  const there = new Set(walked.files.map(({ file }) => file))
-  return { ok: true, world: { memories, said, texts, there, dated } }
+  const there = await filesIn(store, folder)
+  return there.ok ? { ok: true, world: { memories, said, texts, there: there.files, dated } } : there
+}
+
+/** The names of all there are, read or not. */
+async function filesIn(
+  store: MemoryStore,
+  folder: Keeper | null,
+): Promise<Result<{ files: ReadonlySet<string> }>> {
+  const all =
+    folder === null
+      ? await store.list()
+      : await attempt('looking at the folder', async () => ({
+          memories: (await filesBelow(folder.fs, folder.place.root)).files,
+        }))
+  return all.ok ? { ok: true, files: new Set(all.memories.map(({ file }) => file)) } : all
 }
 
 function note(said: Map<string, Set<string>>, file: string, text: string): void {

@@ -1,11 +1,11 @@
-// Where the model writes while it consolidates: beside the folder, in memory. Each proposal is checked when it is made,
+// Where the model writes while it consolidates: beside the store, in memory. Each proposal is checked when it is made,
 // so that the model hears why and can do better; nothing of it is written before the whole has been settled.
 import { relative, sep } from 'node:path'
 import { isInside } from '../../../disk/under-root.ts'
-import { readBytes, shaOf } from '../../../memory/files.ts'
+import { shaOf } from '../../../memory/files.ts'
 import { nameRefusal } from '../../../memory/format/names.ts'
-import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { diaryFolder, indexName } from '../../../memory/memory.ts'
+import type { MemoryStore } from '../../../memory/memory-store.ts'
 import type { FileGuard } from '../../../tools/files/guard.ts'
 import { proposalRefusal } from './check.ts'
 import { sessionsFolder } from './missed.ts'
@@ -15,9 +15,9 @@ export interface Staging extends FileGuard {
   readonly staged: ReadonlyMap<string, string>
 }
 
-export function stagingFor(keeper: Keeper, world: Snapshot, proposed: (file: string) => void): Staging {
+export function stagingFor(store: MemoryStore, world: Snapshot, proposed: (file: string) => void): Staging {
   const staged = new Map<string, string>()
-  const { root } = keeper.place
+  const { root } = store
   const fileOf = (path: string): string => relative(root, path).split(sep).join('/')
   return {
     staged,
@@ -27,9 +27,8 @@ export function stagingFor(keeper: Keeper, world: Snapshot, proposed: (file: str
       const file = fileOf(path)
       const own = staged.get(file)
       if (own !== undefined) return { ok: true, file: { path, text: own, sha256: shaOf(own) } }
-      const read = await readBytes(keeper.fs, root, file)
-      if (read.ok)
-        return { ok: true, file: { path, text: read.bytes.toString('utf8'), sha256: shaOf(read.bytes) } }
+      const read = await store.read(file)
+      if (read.ok) return { ok: true, file: { path, text: read.text, sha256: read.memory.sha256 } }
       return read.failure.code === 'not-found'
         ? { ok: true, file: null }
         : { ok: false, why: read.failure.message }

@@ -15,7 +15,7 @@ import type { MemoryStore } from '../../../memory/memory-store.ts'
 import { manifestLine } from '../../../memory/recall/recall-text.ts'
 import type { MemoryScope } from '../../../memory/memory.ts'
 
-export const extractionPurpose = 'extraction'
+const extractionPurpose = 'extraction'
 
 export type Extracted =
   | { readonly ok: true; readonly saved: readonly string[]; readonly held: readonly string[] }
@@ -91,11 +91,7 @@ interface Listed {
 }
 
 /** It stands behind the conversation it speaks of, on the session's own prefix. */
-export function extractionPrompt(
-  { messages, userWords }: Span,
-  folders: readonly Listed[],
-  today: string,
-): string {
+function extractionPrompt({ messages, userWords }: Span, folders: readonly Listed[], today: string): string {
   const begins = (userWords[0] ?? '').replaceAll(/\s+/gu, ' ').trim().slice(0, beginningChars).toWellFormed()
   const what =
     begins === ''

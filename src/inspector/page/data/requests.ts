@@ -1,24 +1,12 @@
 // The requests of one session in the page, in order of their places, put together from chunks that come newest first.
-import type { RequestChunk } from '../../protocol.ts'
+import { firstFrom } from '../../columns.ts'
+import type { RequestChunk, Totals } from '../../protocol.ts'
 
-export interface RequestRow {
-  readonly seq: number
-  readonly number: number
-  readonly at: number
+type Shown = 'seq' | 'number' | 'at' | 'tokens' | 'held' | 'limit'
+type Counted = 'input' | 'read' | 'written' | 'output' | 'dollars' | 'answer' | 'break' | 'ms' | 'tries'
+export type RequestRow = { readonly [Name in Shown | Counted]: RequestChunk[Name][number] } & {
   readonly source: string
   readonly model: string
-  readonly input: number | null
-  readonly read: number | null
-  readonly written: number | null
-  readonly output: number | null
-  readonly dollars: number | null
-  readonly tokens: number
-  readonly held: readonly number[]
-  readonly limit: number
-  readonly answer: number | null
-  readonly break: number | null
-  readonly ms: number | null
-  readonly tries: number | null
 }
 
 export const holderNames = ['system', 'tools', 'user', 'assistant', 'results', 'summary'] as const
@@ -54,26 +42,11 @@ export function joined(known: readonly RequestRow[], came: readonly RequestRow[]
 }
 
 /** The row at a place or the last before it; -1 where there is none. */
-export function indexAt(rows: readonly RequestRow[], seq: number): number {
-  let low = 0
-  let high = rows.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (rows[middle]!.seq <= seq) low = middle + 1
-    else high = middle
-  }
-  return low - 1
-}
+export const indexAt = (rows: readonly RequestRow[], seq: number): number =>
+  firstFrom(rows.length, (at) => rows[at]!.seq <= seq) - 1
 
-export interface Sums {
-  readonly requests: number
+export interface Sums extends Totals {
   readonly carried: number
-  readonly input: number
-  readonly read: number
-  readonly written: number
-  readonly output: number
-  readonly dollars: number
-  readonly unpriced: number
   readonly unanswered: number
   readonly breaks: number
 }

@@ -54,12 +54,15 @@ export class OpenSession {
   readonly isFollowed = signal(false)
   readonly #source: Source
   #stop: (() => void) | null = null
+  readonly #replaced: () => void
   #isClosed = false
   #catching: Promise<void> | null = null
   #again = false
 
-  constructor(source: Source, id: string) {
+  /** `replaced`: the session is no longer the one that was opened. */
+  constructor(source: Source, id: string, replaced: () => void = () => undefined) {
     this.#source = source
+    this.#replaced = replaced
     this.id = id
     this.path = `/s/${encodeURIComponent(id)}`
   }
@@ -86,9 +89,9 @@ export class OpenSession {
     await Promise.all([this.#restOfIndex(entries), this.#restOfRequests(requests)])
   }
 
-  /** The list of sessions says how large it is: growth that no event told is found by that. */
-  compare({ bytes }: Pick<SessionRow, 'bytes'>): void {
-    if (this.head.value !== null && bytes !== this.head.value.bytes) this.#catchUp()
+  /** The list of sessions says how large it is: growth that no event told is found by that, and that it is gone. */
+  compare(row: Pick<SessionRow, 'bytes'> | undefined): void {
+    if (this.head.value !== null && row?.bytes !== this.head.value.bytes) this.#catchUp()
   }
 
   close(): void {
@@ -176,6 +179,7 @@ export class OpenSession {
   #heard(event: LiveEvent): void {
     if (event.type === 'owner' && this.head.value !== null)
       this.head.value = { ...this.head.value, owner: event.owner }
+    if (event.type === 'replaced') this.#replaced()
     if (event.type !== 'grew') return
     this.#catchUp(event.stale, event.head)
   }
@@ -209,6 +213,7 @@ export class OpenSession {
     const isHeard = known !== null && heard > from
     const [isThere] = await Promise.all([this.#readHead(), isHeard ? this.#readRange(low, heard) : undefined])
     const now = this.head.value
+    if (isThere && (now?.head ?? -1) < from) return this.#replaced()
     if (!isThere || now === null || now.head === null || (now.head === from && stale === null)) return
     // A further request makes everything it carried cost more.
     this.costs.value = new Map()
@@ -264,10 +269,12 @@ export class OpenSession {
   }
 
   async #newCosts(from: number, to: number): Promise<readonly (readonly [number, EntryCost])[]> {
-    let low = from
-    while (low <= to && this.costs.value.has(low)) low++
-    if (low > to) return []
-    const answer = await this.#source.json<Carried>(`${this.path}/carried?from=${low}&to=${to}`)
+    const known = this.costs.value
+    let [low, high] = [from, to]
+    while (low <= high && known.has(low)) low++
+    while (high > low && known.has(high)) high--
+    if (low > high) return []
+    const answer = await this.#source.json<Carried>(`${this.path}/carried?from=${low}&to=${high}`)
     if (!answer.ok) return []
     const { from: first, requests, dollars } = answer.value
     return requests.map((count, at) => [first + at, { requests: count, dollars: dollars[at] ?? 0 }] as const)

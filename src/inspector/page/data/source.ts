@@ -158,7 +158,7 @@ async function readEvents(
 }
 
 /** One event of a stream: its type and its data as one object. */
-export function eventIn(block: string): LiveEvent | null {
+function eventIn(block: string): LiveEvent | null {
   const lines = block.split('\n')
   const valueOf = (name: string): string =>
     lines

@@ -69,8 +69,9 @@ export class PageState {
     const list = await this.source.json<SessionList>('/sessions')
     if (list.ok) {
       this.sessions.value = list.value
-      const row = list.value.sessions.find(({ session }) => session === this.session.value?.id)
-      if (row !== undefined) this.session.value?.compare(row)
+      this.session.value?.compare(
+        list.value.sessions.find(({ session }) => session === this.session.value?.id),
+      )
     } else if (this.sessions.value === null) this.problem.value = list.problem
   }
 
@@ -93,8 +94,12 @@ export class PageState {
     const wanted = 'session' in address ? address.session : null
     const open = untracked(() => this.session.value)
     if (wanted === null || open?.id === wanted) return
-    open?.close()
-    const session = new OpenSession(this.source, wanted)
+    this.#open(wanted)
+  }
+
+  #open(id: string): void {
+    untracked(() => this.session.value)?.close()
+    const session = new OpenSession(this.source, id, () => this.session.value === session && this.#open(id))
     untracked(() => {
       this.active.value = null
       this.session.value = session

@@ -25,6 +25,35 @@ export function useAsked<T>(path: string | null, turn: unknown = 0): Asked<T> {
   return asked.path === path ? asked : { state: 'waiting' }
 }
 
+/** How long between two questions whether it is done. */
+const askAgainMs = 400
+
+/** What takes the server a while: asked for again until it is done. */
+export interface Making {
+  readonly state: 'running' | 'done' | 'failed'
+  readonly problem: string | null
+}
+
+/** `key`: another value is another question. */
+export function useMade<T extends Making>(path: string, wish: object, key: string): Made<T> {
+  const { source } = usePage()
+  const [answer, setAnswer] = useState<{ readonly key: string; readonly made: Made<T> } | null>(null)
+  useEffect(() => {
+    const current = { is: true }
+    const ask = async (): Promise<void> => {
+      const asked = await source.ask<T>(path, wish)
+      if (!current.is) return
+      if (!asked.ok) return setAnswer({ key, made: { state: 'failed', problem: asked.problem } })
+      setAnswer({ key, made: asked.value })
+      if (asked.value.state === 'running') setTimeout(() => current.is && void ask(), askAgainMs)
+    }
+    void ask()
+    return () => void (current.is = false)
+  }, [path, key])
+  return answer?.key === key ? answer.made : { state: 'running', problem: null }
+}
+type Made<T> = T | (Making & { readonly state: 'running' | 'failed' })
+
 export function Shown<T>({
   asked,
   children,

@@ -1,4 +1,5 @@
 // A session's window over time as a chart takes it: stacked tokens by holder, where the prompt came from, money, marks.
+import { firstFrom } from '../../columns.ts'
 import { holderNames } from '../data/requests.ts'
 
 export type MarkKind = 'edit' | 'compaction' | 'break' | 'agent' | 'input'
@@ -36,15 +37,8 @@ export const stackOrder = ['tools', 'system', 'summary', 'user', 'assistant', 'r
 const mostColumns = 2500
 
 /** The first row whose number is not below. */
-export function rowFrom(rows: readonly ChartRow[], number: number): number {
-  let [low, high] = [0, rows.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (rows[middle]!.number < number) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+export const rowFrom = (rows: readonly ChartRow[], number: number): number =>
+  firstFrom(rows.length, (at) => rows[at]!.number < number)
 
 /**
  * Columns for the chart over a span of request numbers: x, then cumulative tokens from the highest layer to the lowest, each painted

@@ -15,6 +15,16 @@ type Progress =
   | { readonly at: 'done'; readonly seq: number | null }
   | { readonly at: 'refused'; readonly problem: string; readonly conflict: EffectConflict | null }
 
+/** Asks for a change. */
+export function WishButton({ wish, children }: { readonly wish: Wish; readonly children: string }) {
+  const page = usePage()
+  return (
+    <button type="button" onClick={() => void (page.wish.value = wish)}>
+      {children}
+    </button>
+  )
+}
+
 export function Confirm({ open, wish }: { readonly open: OpenSession; readonly wish: Wish }) {
   const page = usePage()
   const [progress, setProgress] = useState<Progress>({ at: 'asking' })
@@ -45,10 +55,7 @@ export function Confirm({ open, wish }: { readonly open: OpenSession; readonly w
       </h2>
       <p>{marked(wish.about)}</p>
       {progress.at === 'asking' && owner !== null && (
-        <p class="note">
-          The session is open in process {owner.pid} on {marked(owner.host)}. That process is asked to do it
-          at its next step.
-        </p>
+        <p class="note">The session is open in {marked(owner)}, which is asked to do it at its next step.</p>
       )}
       <Answered progress={progress} />
       <p class="actions">

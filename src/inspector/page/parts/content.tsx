@@ -1,9 +1,16 @@
 // The content of an entry, read when it is looked at: each block as text, calls with their input, pictures as pictures.
 import { useEffect, useState } from 'preact/hooks'
-import { blocksIn, factIn, type ContentBlock } from '../data/preview.ts'
+import {
+  blocksIn,
+  type ContentBlock,
+  factIn,
+  mostPictureBytes,
+  pictureBytes,
+  pictureKind,
+} from '../data/preview.ts'
 import type { OpenSession } from '../data/session.ts'
+import { bytes as shownBytes } from '../text/format.ts'
 import { Name, ShownText } from '../text/shown-text.tsx'
-import { Picture } from './image.tsx'
 
 type Loaded =
   | { readonly fact: Readonly<Record<string, unknown>> | null; readonly line: string }
@@ -63,5 +70,34 @@ export function Block({ block }: { readonly block: ContentBlock }) {
       )}
       <ShownText text={block.text} language={block.input === null ? undefined : 'json'} />
     </div>
+  )
+}
+
+// Pictures of a transcript: only what really is one by its first bytes, only so large, and only from memory of the page.
+// Never an SVG, which is a document that can do things.
+function Picture({ base64 }: { readonly base64: string }) {
+  const [made, setMade] = useState<{ readonly url: string; readonly words: string } | null>(null)
+  const [why, setWhy] = useState('')
+  useEffect(() => {
+    const data = pictureBytes(base64)
+    const kind = data === null ? null : pictureKind(data)
+    if (data === null || kind === null) {
+      setWhy(
+        base64.length > mostPictureBytes
+          ? `a picture of ${shownBytes(base64.length)}, more than is shown here`
+          : 'called a picture, but its bytes are none that is shown here',
+      )
+      return
+    }
+    const url = URL.createObjectURL(new Blob([data], { type: kind }))
+    setMade({ url, words: `${kind}, ${shownBytes(data.length)}` })
+    return () => URL.revokeObjectURL(url)
+  }, [base64])
+  if (made === null) return <p class="dim">{why}</p>
+  return (
+    <figure>
+      <img src={made.url} alt={`picture from the transcript, ${made.words}`} />
+      <figcaption class="dim">{made.words}</figcaption>
+    </figure>
   )
 }

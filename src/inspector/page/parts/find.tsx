@@ -116,7 +116,7 @@ export function Find({ open }: { readonly open: OpenSession }) {
               }}
             >
               <span class="n">{hit.seq}</span>{' '}
-              <span class="dim">{wordFor(open.entries.row(hit.seq).kind ?? '')}</span>{' '}
+              <span class="dim">{marked(wordFor(open.entries.row(hit.seq).kind ?? ''))}</span>{' '}
               {marked(hit.excerpt.slice(0, hit.at))}
               <mark>{marked(hit.excerpt.slice(hit.at, hit.at + hit.length))}</mark>
               {marked(hit.excerpt.slice(hit.at + hit.length))}

@@ -8,6 +8,7 @@ const shapes: Readonly<Record<string, string>> = {
   'request-sent': 'M1 6h9M7 3l3 3l-3 3',
   'view-edit': 'M2 2l8 8M10 2L2 10',
   boundary: 'M1.5 1.5h9v9h-9zM4 4h4v4H4z',
+  'compaction-recorded': 'M1.5 1.5h9v9h-9zM4 6h4',
   'cache-break': 'M7 1L3 7h3l-1 4l4-6H6z',
   'agent-start': 'M6 1l5 5l-5 5l-5-5z',
   'fork-end': 'M6 1l5 5l-5 5l-5-5z',
@@ -24,13 +25,14 @@ const shapes: Readonly<Record<string, string>> = {
 }
 const filled = new Set(['user-message', 'tool-result', 'cache-break', 'fork-end', 'memory-recall', 'rewind'])
 
-export const words: Readonly<Record<string, string>> = {
+const words: Readonly<Record<string, string>> = {
   'user-message': 'user',
   'assistant-message': 'assistant',
   'tool-result': 'result',
   'request-sent': 'request',
   'view-edit': 'edit',
   boundary: 'compaction',
+  'compaction-recorded': 'recorded compaction',
   'cache-break': 'cache break',
   'agent-start': 'agent started',
   'fork-end': 'fork ended',
@@ -52,16 +54,20 @@ export const words: Readonly<Record<string, string>> = {
 }
 
 /** What a kind of fact is called; one that is not known here keeps its own name. */
-export const wordFor = (kind: string): string => words[kind] ?? kind
+export const wordFor = (kind: string): string => own(words, kind) ?? kind
+
+/** Kinds come from transcripts: a name that every object has is none of ours. */
+const own = (table: Readonly<Record<string, string>>, kind: string): string | undefined =>
+  Object.hasOwn(table, kind) ? table[kind] : undefined
 
 export function Icon({ kind }: { readonly kind: string }) {
   return (
     <svg
-      class={`icon k-${words[kind] === undefined ? 'other' : kind}`}
+      class={`icon k-${own(words, kind) === undefined ? 'other' : kind}`}
       viewBox="0 0 12 12"
       aria-hidden="true"
     >
-      <path d={shapes[kind] ?? 'M4.500 6h3'} class={filled.has(kind) ? 'filled' : ''} />
+      <path d={own(shapes, kind) ?? 'M4.500 6h3'} class={filled.has(kind) ? 'filled' : ''} />
     </svg>
   )
 }

@@ -1,6 +1,5 @@
 // Where a long list stands. Browsers cap the height of an element, so beyond that cap the scroll space is scaled: a drag of
 // the bar moves through all of it, a turn of the wheel still moves by pixels.
-import type { Heights } from '../data/fenwick.ts'
 
 /** Chromium caps at 33 million pixels, Firefox at 17. */
 const mostPixels = 15_000_000
@@ -11,43 +10,47 @@ const jumpScreens = 3
 
 /** Where the list stands: an offset in its own pixels, and the element's scroll position that goes with it. */
 export class Scroll {
-  readonly heights: Heights
+  readonly rowHeight: number
+  count: number
   view = 600
   #offset = 0
   #last = 0
 
-  constructor(heights: Heights) {
-    this.heights = heights
+  constructor(count: number, rowHeight: number) {
+    this.count = count
+    this.rowHeight = rowHeight
+  }
+
+  get #total(): number {
+    return this.count * this.rowHeight
   }
 
   get space(): number {
-    return Math.min(mostPixels, this.heights.total)
+    return Math.min(mostPixels, this.#total)
   }
 
   get #scale(): number {
     const room = this.space - this.view
-    return room <= 0 ? 1 : Math.max(1, (this.heights.total - this.view) / room)
+    return room <= 0 ? 1 : Math.max(1, (this.#total - this.view) / room)
   }
 
   get isAtEnd(): boolean {
-    return this.heights.count === 0 || this.#offset >= this.#end - this.heights.usual
+    return this.count === 0 || this.#offset >= this.#end - this.rowHeight
   }
 
   get #end(): number {
-    return Math.max(0, this.heights.total - this.view)
+    return Math.max(0, this.#total - this.view)
   }
 
   inSight(): readonly [from: number, to: number] {
-    const { heights } = this
-    if (heights.count === 0) return [0, 0]
-    const from = Math.max(0, heights.rowAt(this.#offset) - spare)
-    const to = Math.min(heights.count, heights.rowAt(this.#offset + this.view) + 1 + spare)
-    return [from, to]
+    const from = Math.floor(this.#offset / this.rowHeight) - spare
+    const to = Math.floor((this.#offset + this.view) / this.rowHeight) + 1 + spare
+    return [Math.max(0, Math.min(from, this.count - 1)), Math.min(this.count, to)]
   }
 
   /** Where a row stands in the element. */
   placeOf(row: number): number {
-    return this.heights.topOf(row) - this.#offset + this.#offset / this.#scale
+    return row * this.rowHeight - this.#offset + this.#offset / this.#scale
   }
 
   to(offset: number): void {
@@ -56,8 +59,8 @@ export class Scroll {
 
   /** Moves so far that a row is seen whole; says whether it moved. */
   show(row: number): boolean {
-    const top = this.heights.topOf(row)
-    const bottom = top + this.heights.heightOf(row)
+    const top = row * this.rowHeight
+    const bottom = top + this.rowHeight
     const room = this.view
     if (top >= this.#offset && bottom <= this.#offset + room) return false
     const isFar = Math.abs(top - this.#offset) > this.view * 1.5
@@ -65,13 +68,13 @@ export class Scroll {
     return true
   }
 
-  sync(element: HTMLElement): void {
+  sync(element: { scrollTop: number }): void {
     element.scrollTop = this.#offset / this.#scale
     this.#last = element.scrollTop
   }
 
   /** Takes the element's position over; says whether that moved anything. */
-  scrolled(element: HTMLElement): boolean {
+  scrolled(element: { scrollTop: number }): boolean {
     const moved = element.scrollTop - this.#last
     if (moved === 0) return false
     this.#last = element.scrollTop

@@ -1,11 +1,12 @@
 // A list of any length of which only the rows in sight exist.
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { Heights } from '../data/fenwick.ts'
 import { Scroll } from './scroll.ts'
 
 /** The row of names above the list, which stays while it moves; the stylesheet has the same. */
 const headHeight = 24
+/** Rows that are moved together. */
+const stretchRows = 500
 
 export interface VirtualListProps {
   readonly count: number
@@ -28,17 +29,20 @@ export interface VirtualListProps {
 export function VirtualList(props: VirtualListProps) {
   const { count, rowHeight, active, id } = props
   const box = useRef<HTMLDivElement>(null)
-  const [scroll] = useState(() => new Scroll(new Heights(count, rowHeight)))
+  const [scroll] = useState(() => new Scroll(count, rowHeight))
   const [, redraw] = useState(0)
   const draw = (): void => redraw((turn) => turn + 1)
   const wasAtEnd = scroll.isAtEnd
-  if (scroll.heights.count !== count) scroll.heights.resize(count)
+  scroll.count = count
   useMoves(box, scroll, props, wasAtEnd, draw)
   const [from, to] = scroll.inSight()
   useEffect(() => props.onSight?.(from, to), [from, to, props.version])
-  const drawn = useRef<Drawn>({ version: undefined, rows: new Map() })
-  if (drawn.current.version !== props.version) drawn.current = { version: props.version, rows: new Map() }
-  const rows = rowsBetween(from, to, scroll, props, drawn.current)
+  const drawn = useRef<Drawn>({ version: undefined, anchor: 0, rows: new Map() })
+  // A row stands where it stands in its stretch, and the stretch alone is moved: a scroll places no row anew.
+  const anchor = from - (from % stretchRows)
+  if (drawn.current.version !== props.version || drawn.current.anchor !== anchor)
+    drawn.current = { version: props.version, anchor, rows: new Map() }
+  const rows = rowsBetween(from, to, props, drawn.current)
   return (
     <div
       class="list"
@@ -64,8 +68,10 @@ export function VirtualList(props: VirtualListProps) {
           </span>
         ))}
       </div>
-      <div class="rows" role="rowgroup" style={{ height: `${scroll.space}px` }}>
-        {rows}
+      <div class="rows" role="presentation" style={{ height: `${scroll.space}px` }}>
+        <div role="rowgroup" style={{ transform: `translateY(${scroll.placeOf(anchor)}px)` }}>
+          {rows}
+        </div>
       </div>
     </div>
   )
@@ -74,10 +80,10 @@ export function VirtualList(props: VirtualListProps) {
 /** Rows as they were drawn last: one that is the same again is not even compared. */
 interface Drawn {
   readonly version: unknown
+  readonly anchor: number
   readonly rows: Map<number, DrawnRow>
 }
 interface DrawnRow {
-  readonly place: number
   readonly isActive: boolean
   readonly content: ComponentChildren
   readonly element: VNode
@@ -86,17 +92,15 @@ interface DrawnRow {
 function rowsBetween(
   from: number,
   to: number,
-  scroll: Scroll,
-  { id, active, row }: VirtualListProps,
-  { rows }: Drawn,
+  { id, active, row, rowHeight }: VirtualListProps,
+  { rows, anchor }: Drawn,
 ): readonly VNode[] {
   for (const at of rows.keys()) if (at < from || at >= to) rows.delete(at)
   const elements: VNode[] = []
   for (let at = from; at < to; at++) {
-    const [place, isActive, known] = [scroll.placeOf(at), at === active, rows.get(at)]
-    if (known === undefined || known.place !== place || known.isActive !== isActive) {
+    const [isActive, known] = [at === active, rows.get(at)]
+    if (known === undefined || known.isActive !== isActive) {
       const content = known?.content ?? row(at)
-      const height = `${scroll.heights.heightOf(at)}px`
       const element = (
         <div
           key={at}
@@ -106,12 +110,12 @@ function rowsBetween(
           aria-selected={isActive}
           class={isActive ? 'row active' : 'row'}
           data-row={at}
-          style={{ transform: `translateY(${place}px)`, height }}
+          style={{ top: `${(at - anchor) * rowHeight}px`, height: `${rowHeight}px` }}
         >
           {content}
         </div>
       )
-      rows.set(at, { place, isActive, content, element })
+      rows.set(at, { isActive, content, element })
     }
     elements.push(rows.get(at)!.element)
   }
@@ -129,7 +133,12 @@ function useMoves(
   useLayoutEffect(() => {
     const element = box.current!
     const watch = new ResizeObserver(() => {
+      const stays = follows === true && scroll.isAtEnd
       scroll.view = element.clientHeight - headHeight
+      if (stays) {
+        scroll.to(Number.MAX_SAFE_INTEGER)
+        scroll.sync(element)
+      }
       draw()
     })
     scroll.view = element.clientHeight - headHeight

@@ -5,6 +5,7 @@ import { blocksIn } from '../data/preview.ts'
 import type { OpenSession } from '../data/session.ts'
 import { usePage } from '../data/state.ts'
 import { Shown, useAsked } from '../parts/asked.tsx'
+import { WishButton } from '../parts/confirm.tsx'
 import { Block, useLine } from '../parts/content.tsx'
 import { Raw } from '../parts/raw.tsx'
 import { wordFor } from '../parts/icon.tsx'
@@ -38,7 +39,7 @@ export function BlockScreen({
       <header>
         <h2>
           {seq}
-          {count > 1 && `/${block}`} {title}{' '}
+          {count > 1 && `/${block}`} {marked(title)}{' '}
           {row.label !== null && (
             <span class="dim">
               <Name of={row.label} />
@@ -129,32 +130,26 @@ function Life({ detail, open }: { readonly detail: BlockDetail; readonly open: O
       {canChange && (
         <p class="actions">
           {detail.isPinned && detail.pin !== null ? (
-            <button
-              type="button"
-              onClick={() =>
-                void (page.wish.value = {
-                  verb: 'release',
-                  target: detail.pin!,
-                  about: `Releases the pin on ${detail.seq}: layers may remove it from context again.`,
-                })
-              }
+            <WishButton
+              wish={{
+                verb: 'release',
+                target: detail.pin!,
+                about: `Releases the pin on ${detail.seq}: layers may remove it from context again.`,
+              }}
             >
               release the pin
-            </button>
+            </WishButton>
           ) : (
-            <button
-              type="button"
-              onClick={() =>
-                void (page.wish.value = {
-                  verb: 'pin',
-                  target: detail.seq,
-                  block: detail.block,
-                  about: `Pins ${detail.seq}/${detail.block}: it stays in context, through every compaction.`,
-                })
-              }
+            <WishButton
+              wish={{
+                verb: 'pin',
+                target: detail.seq,
+                block: detail.block,
+                about: `Pins ${detail.seq}/${detail.block}: it stays in context, through every compaction.`,
+              }}
             >
               pin
-            </button>
+            </WishButton>
           )}
         </p>
       )}

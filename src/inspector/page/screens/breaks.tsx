@@ -63,16 +63,13 @@ function Break({
         <span class={row.isAnnounced ? 'on' : 'bad'}>
           {row.isAnnounced ? 'announced by an edit' : 'not announced'}
         </span>
-        {row.provider !== null && (
-          <span>
-            the provider says: <Name of={row.provider} />
-          </span>
-        )}
       </p>
       <ul class="causes">
         {row.causes.map((cause, at) => (
           <li key={at}>{marked(cause)}</li>
         ))}
+        {row.provider !== null && <li>the provider says: {marked(row.provider)}</li>}
+        {row.differs !== null && <li class="bad">not the same: {marked(row.differs)}</li>}
       </ul>
       <p class="facts">
         {row.request !== null && (

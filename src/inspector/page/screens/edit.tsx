@@ -1,67 +1,79 @@
 // Screen E: an edit or a compaction: what was there, what stands there now, what the audit says, what it was to save and has saved.
-import type { AuditDetail, EditDetail, EditedEntry } from '../../protocol.ts'
+import type { AuditDetail, EditDetail, EditedEntry, RecordedHead } from '../../protocol.ts'
 import { fragmentOf } from '../data/address.ts'
 import type { OpenSession } from '../data/session.ts'
 import { usePage } from '../data/state.ts'
 import { Shown, useAsked } from '../parts/asked.tsx'
+import { WishButton } from '../parts/confirm.tsx'
 import { wordFor } from '../parts/icon.tsx'
 import { Many } from '../parts/many.tsx'
 import { clock, counted, dollars, percent, whole } from '../text/format.ts'
 import { marked, Name, ShownText } from '../text/shown-text.tsx'
+import { Recorded } from './recorded.tsx'
 
 export function EditScreen({ open, seq }: { readonly open: OpenSession; readonly seq: number }) {
   const state = open.edits.value.find((edit) => edit.seq === seq)
-  const asked = useAsked<EditDetail>(
+  const asked = useAsked<EditDetail | RecordedHead>(
     `${open.path}/edit/${seq}`,
     `${state?.state} ${state?.realised} ${state?.undoneBy}`,
   )
   return (
     <Shown asked={asked}>
-      {(detail) => (
-        <article class="edit">
-          <Heading detail={detail} />
-          <Money detail={detail} />
-          {detail.compaction !== null && detail.compaction.audit !== null && (
-            <Audit audit={detail.compaction.audit} session={open.id} />
-          )}
-          <div class="sides">
-            <section aria-label="Before">
-              <h3>
-                Before <span class="dim">{whole(detail.tokensBefore)} tokens</span>
-              </h3>
-              <ol class="before">
-                <Many of={detail.before} unit="block">
-                  {(entry, at) => <Before key={at} entry={entry} session={open.id} />}
-                </Many>
-              </ol>
-              {detail.before.length === 0 && <p class="empty">Nothing that is listed by entries.</p>}
-            </section>
-            <section aria-label="After">
-              <h3>
-                After <span class="dim">{whole(detail.tokensAfter)} tokens</span>
-              </h3>
-              {detail.after.map(({ kind, seq: place, tokens, text }, at) => (
-                <div key={at} class={`after a-${kind}`}>
-                  <p class="facts">
-                    <b>{kind}</b>
-                    {place !== null && (
-                      <a href={fragmentOf({ session: open.id, screen: 'block', seq: place, block: 0 })}>
-                        {place}
-                      </a>
-                    )}
-                    <span>{whole(tokens)} tokens</span>
-                  </p>
-                  <ShownText text={text} />
-                </div>
-              ))}
-              {detail.after.length === 0 && (
-                <p class="empty">Nothing stands there: it was removed from context.</p>
-              )}
-            </section>
-          </div>
-        </article>
-      )}
+      {(detail) =>
+        detail.kind === 'recorded' ? (
+          <Recorded head={detail} open={open} />
+        ) : (
+          <Edited detail={detail} open={open} />
+        )
+      }
     </Shown>
+  )
+}
+
+function Edited({ detail, open }: { readonly detail: EditDetail; readonly open: OpenSession }) {
+  return (
+    <article class="edit">
+      <Heading detail={detail} />
+      <Money detail={detail} />
+      {detail.compaction !== null && detail.compaction.audit !== null && (
+        <Audit audit={detail.compaction.audit} session={open.id} />
+      )}
+      <div class="sides">
+        <section aria-label="Before">
+          <h3>
+            Before <span class="dim">{whole(detail.tokensBefore)} tokens</span>
+          </h3>
+          <ol class="before">
+            <Many of={detail.before} unit="block">
+              {(entry, at) => <Before key={at} entry={entry} session={open.id} />}
+            </Many>
+          </ol>
+          {detail.before.length === 0 && <p class="empty">Nothing that is listed by entries.</p>}
+        </section>
+        <section aria-label="After">
+          <h3>
+            After <span class="dim">{whole(detail.tokensAfter)} tokens</span>
+          </h3>
+          {detail.after.map(({ kind, seq: place, tokens, text }, at) => (
+            <div key={at} class={`after a-${kind}`}>
+              <p class="facts">
+                <b>{kind}</b>
+                {place !== null && (
+                  <a href={fragmentOf({ session: open.id, screen: 'block', seq: place, block: 0 })}>
+                    {place}
+                  </a>
+                )}
+                <span>{whole(tokens)} tokens</span>
+              </p>
+              <ShownText text={text} />
+            </div>
+          ))}
+          {detail.after.length === 0 && (
+            <p class="empty">Nothing stands there: it was removed from context.</p>
+          )}
+        </section>
+      </div>
+    </article>
   )
 }
 
@@ -105,32 +117,26 @@ function Heading({ detail }: { readonly detail: EditDetail }) {
       {canChange && (
         <p class="actions">
           {detail.state === 'live' && (
-            <button
-              type="button"
-              onClick={() =>
-                void (page.wish.value = {
-                  verb: 'undo',
-                  target: detail.seq,
-                  about: `Undoes ${name.toLowerCase()} ${detail.seq}: what it removed is in context again, ${whole(detail.freed)} tokens, and stays there until you release it.`,
-                })
-              }
+            <WishButton
+              wish={{
+                verb: 'undo',
+                target: detail.seq,
+                about: `Undoes ${name.toLowerCase()} ${detail.seq}: what it removed is in context again, ${whole(detail.freed)} tokens, and stays there until you release it.`,
+              }}
             >
               undo
-            </button>
+            </WishButton>
           )}
           {detail.undoneBy !== null && (
-            <button
-              type="button"
-              onClick={() =>
-                void (page.wish.value = {
-                  verb: 'release',
-                  target: detail.undoneBy!,
-                  about: `Releases what the undo at ${detail.undoneBy} holds: layers may remove it from context again.`,
-                })
-              }
+            <WishButton
+              wish={{
+                verb: 'release',
+                target: detail.undoneBy!,
+                about: `Releases what the undo at ${detail.undoneBy} holds: layers may remove it from context again.`,
+              }}
             >
               release
-            </button>
+            </WishButton>
           )}
         </p>
       )}

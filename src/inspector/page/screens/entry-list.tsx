@@ -1,16 +1,16 @@
 // The entries of a session as a list: what each is, its tokens, what became of it, what it has cost so far.
-import { useComputed, type ReadonlySignal } from '@preact/signals'
+import { computed, useComputed, type ReadonlySignal } from '@preact/signals'
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks'
-import { entryFlags } from '../../columns.ts'
+import { entryFlags, firstFrom } from '../../columns.ts'
 import type { EditSummary } from '../../protocol.ts'
 import type { EntryRow } from '../data/entries.ts'
+import { indexAt } from '../data/requests.ts'
 import type { OpenSession } from '../data/session.ts'
 import { usePage } from '../data/state.ts'
 import { Icon, wordFor } from '../parts/icon.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
-import { bytes, counted, dollars, short, whole } from '../text/format.ts'
+import { bytes, clock, counted, dollars, percent, short, whole } from '../text/format.ts'
 import { marked, Name } from '../text/shown-text.tsx'
-import { RequestRowCells, requestColumns } from './request-row.tsx'
 
 /** What the list can be narrowed to. */
 interface Filter {
@@ -26,7 +26,16 @@ const filters = {
   everything: { isWanted: () => true },
   conversation: of('user-message', 'assistant-message', 'tool-result', 'attachment', 'memory-recall'),
   requests: of('request-sent'),
-  edits: of('view-edit', 'boundary', 'undo', 'release', 'pin', 'rewind', 'compaction-failed'),
+  edits: of(
+    'view-edit',
+    'boundary',
+    'undo',
+    'release',
+    'pin',
+    'rewind',
+    'compaction-failed',
+    'compaction-recorded',
+  ),
   breaks: of('cache-break'),
   errors: { isWanted: (_: string, flags: number) => (flags & entryFlags.isError) !== 0 },
 } satisfies Readonly<Record<string, Filter>>
@@ -105,6 +114,7 @@ export function openEntry(page: ReturnType<typeof usePage>, open: OpenSession, s
   const { kind } = open.entries.row(seq)
   const session = open.id
   if (kind === 'request-sent') page.go({ session, screen: 'request', seq, look: 'parts' })
+  else if (kind === 'compaction-recorded' && !page.source.isStatic) page.go({ session, screen: 'edit', seq })
   else if (kind === 'view-edit' || kind === 'boundary') page.go({ session, screen: 'edit', seq })
   else if (kind === 'cache-break') page.go({ session, screen: 'breaks', seq })
   else page.go({ session, screen: 'block', seq, block: 0 })
@@ -112,14 +122,13 @@ export function openEntry(page: ReturnType<typeof usePage>, open: OpenSession, s
 
 function rowOf(seq: number, places: Uint32Array | null, first: number, count: number): number {
   if (places === null) return seq >= first && seq < first + count ? seq - first : -1
-  let low = 0
-  let high = places.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (places[middle]! < seq) low = middle + 1
-    else high = middle
-  }
-  return places[low] === seq ? low : -1
+  const at = firstFrom(places.length, (row) => places[row]! < seq)
+  return places[at] === seq ? at : -1
+}
+
+/** What a map has for one row: what comes for other rows does not draw this one again. */
+function useOwn<T>(all: ReadonlySignal<ReadonlyMap<number, T>>, seq: number): T | undefined {
+  return useMemo(() => computed(() => all.value.get(seq)), [all, seq]).value
 }
 
 function EntryCells({
@@ -131,8 +140,8 @@ function EntryCells({
   readonly open: OpenSession
   readonly edits: ReadonlySignal<ReadonlyMap<number, EditSummary>>
 }) {
-  const edit = edits.value.get(row.seq)
-  const cost = open.costs.value.get(row.seq)
+  const edit = useOwn(edits, row.seq)
+  const cost = useOwn(open.costs, row.seq)
   const isCounted = row.tokens > 0
   return (
     <>
@@ -167,14 +176,16 @@ function What({
   readonly open: OpenSession
   readonly edit: EditSummary | undefined
 }) {
+  const preview = useOwn(open.previews, row.seq)
   if (row.kind === null) return <span class="dim">…</span>
   if (row.kind === '') return <span class="bad">missing</span>
   const word = wordFor(row.kind)
-  const preview = open.previews.value.get(row.seq)
   return (
     <>
       <Icon kind={row.kind} />
-      <span class="kind">{row.label === null ? word : <Name of={row.label} title={word} />}</span>
+      <span class="kind">
+        <Name of={row.label ?? word} title={row.label === null ? undefined : word} />
+      </span>
       {edit !== undefined ? (
         <span class="preview">
           freed {short(edit.freed)}
@@ -211,6 +222,52 @@ function State({ row }: { readonly row: EntryRow }) {
           {word}
         </span>
       ))}
+    </>
+  )
+}
+
+// One request as a row: the numbers that the chart draws.
+const requestColumns = ['request', 'sent', 'tokens', 'read', 'cost', 'output'] as const
+
+function RequestRowCells({ seq, open }: { readonly seq: number; readonly open: OpenSession }) {
+  const rows = open.requests.value
+  const row = rows[indexAt(rows, seq)]
+  if (row === undefined || row.seq !== seq)
+    return (
+      <>
+        <span role="gridcell" class="c0 n">
+          {seq}
+        </span>
+        <span role="gridcell" class="c1 dim">
+          …
+        </span>
+      </>
+    )
+  const prompt = (row.input ?? 0) + (row.read ?? 0) + (row.written ?? 0)
+  return (
+    <>
+      <span role="gridcell" class="c0 n">
+        #{row.number}
+      </span>
+      <span role="gridcell" class="c1 what">
+        {clock(row.at)} <Name of={row.source} />{' '}
+        <span class="preview">
+          <Name of={row.model} />
+        </span>
+        {row.break !== null && <span class="bad">cache break</span>}
+      </span>
+      <span role="gridcell" class="c2 n">
+        {whole(row.tokens)}
+      </span>
+      <span role="gridcell" class="c3 n">
+        {prompt === 0 ? 'no answer yet' : `${percent((row.read ?? 0) / prompt)} of the prompt`}
+      </span>
+      <span role="gridcell" class="c4 n">
+        {row.input === null ? '' : dollars(row.dollars)}
+      </span>
+      <span role="gridcell" class="c5 n">
+        {row.output === null ? '' : short(row.output)}
+      </span>
     </>
   )
 }

@@ -1,11 +1,11 @@
 // Screen M: memories with their trust, origin and versions, and the sessions that recalled them.
-import { useState } from 'preact/hooks'
+import { diffLines } from 'diff'
+import { useMemo, useState } from 'preact/hooks'
 import type { MemoryDetail, MemoryList, MemoryOrigin, MemoryRow } from '../../protocol.ts'
 import { fragmentOf } from '../data/address.ts'
 import { Shown, useAsked } from '../parts/asked.tsx'
-import { TextDiff } from '../parts/text-diff.tsx'
-import { counted, moment } from '../text/format.ts'
 import { Many } from '../parts/many.tsx'
+import { counted, moment } from '../text/format.ts'
 import { marked, Name, ShownText } from '../text/shown-text.tsx'
 
 export function MemoryScreen({
@@ -195,3 +195,35 @@ function RecalledBy({ detail }: { readonly detail: MemoryDetail }) {
     </section>
   )
 }
+
+// Two texts as one, line by line: what went, what came, what stayed. The reckoning is given a limit, since its worst case
+// is quadratic; beyond it both texts stand one after the other.
+const mostMs = 200
+
+function TextDiff({ before, after }: { readonly before: string; readonly after: string }) {
+  const changes = useMemo(
+    () =>
+      diffLines(before, after, { timeout: mostMs }) ?? [
+        { value: before, removed: true, added: false },
+        { value: after, added: true, removed: false },
+      ],
+    [before, after],
+  )
+  return (
+    <pre class="text-diff">
+      {changes.map(({ value, added, removed }, at) => (
+        <span key={at} class={added ? 'is' : removed ? 'was' : 'same'}>
+          {lines(value).map((line, index) => (
+            <span key={index} class="line">
+              <span class="sign">{added ? '+ ' : removed ? '− ' : '  '}</span>
+              {marked(line)}
+              {'\n'}
+            </span>
+          ))}
+        </span>
+      ))}
+    </pre>
+  )
+}
+
+const lines = (text: string): readonly string[] => text.replace(/\n$/, '').split('\n')

@@ -1,17 +1,14 @@
 // Screen P: the same session under two policies, request by request on one axis, with what each cost and kept.
-import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { PolicyList, Replay, ReplayAnswer } from '../../protocol.ts'
+import { useMemo, useState } from 'preact/hooks'
+import type { PolicyList, Replay, ReplayAnswer, ReplayMoment } from '../../protocol.ts'
+import { holderNames } from '../data/requests.ts'
 import type { OpenSession } from '../data/session.ts'
 import { usePage } from '../data/state.ts'
-import { Shown, useAsked } from '../parts/asked.tsx'
-import { Chart, Zoom } from '../parts/chart.tsx'
+import { Shown, useAsked, useMade } from '../parts/asked.tsx'
 import type { ChartData } from '../parts/chart-data.ts'
-import { MomentTable } from '../parts/moment-table.tsx'
+import { Chart, Zoom } from '../parts/chart.tsx'
 import { counted, dollars, percent, short, whole } from '../text/format.ts'
 import { marked, Name } from '../text/shown-text.tsx'
-
-/** How long between two questions whether a replay is done. */
-const askAgainMs = 400
 
 export function PoliciesScreen({
   open,
@@ -70,22 +67,8 @@ type Playing = Pick<ReplayAnswer, 'state' | 'problem' | 'replay'>
 
 /** Asks for a replay until it is done. */
 function useReplay(open: OpenSession, policy: string): Playing {
-  const { source } = usePage()
-  const [answer, setAnswer] = useState<Playing>({ state: 'running', problem: null, replay: null })
-  useEffect(() => {
-    const current = { is: true }
-    setAnswer({ state: 'running', problem: null, replay: null })
-    const ask = async (): Promise<void> => {
-      const asked = await source.ask<ReplayAnswer>(`${open.path}/replay`, { policy })
-      if (!current.is) return
-      if (!asked.ok) return setAnswer({ state: 'failed', problem: asked.problem, replay: null })
-      setAnswer(asked.value)
-      if (asked.value.state === 'running') setTimeout(() => current.is && void ask(), askAgainMs)
-    }
-    void ask()
-    return () => void (current.is = false)
-  }, [open, policy])
-  return answer
+  const made = useMade<ReplayAnswer>(`${open.path}/replay`, { policy }, policy)
+  return { state: made.state, problem: made.problem, replay: 'replay' in made ? made.replay : null }
 }
 
 function Choice({
@@ -245,3 +228,61 @@ function Compared({
 
 const largest = ({ moments }: Replay): number =>
   moments.reduce((most, { input, read, written }) => Math.max(most, input + read + written), 0)
+
+// One request under two policies, number by number.
+type Pair = readonly [ReplayMoment | undefined, ReplayMoment | undefined]
+
+function MomentTable({
+  number,
+  names,
+  moments,
+}: {
+  readonly number: number
+  readonly names: readonly [string, string]
+  readonly moments: Pair
+}) {
+  const rows: readonly (readonly [string, (moment: ReplayMoment) => string])[] = [
+    ...holderNames.map((name, at) => [name, (moment: ReplayMoment) => whole(moment.held[at] ?? 0)] as const),
+    ['read', ({ read }) => whole(read)],
+    ['written', ({ written }) => whole(written)],
+    ['input', ({ input }) => whole(input)],
+    ['lost', ({ lost }) => whole(lost)],
+    ['cost', ({ dollars: cost }) => dollars(cost)],
+  ]
+  return (
+    <>
+      <table class="moments">
+        <caption>Request #{number} under both, in tokens</caption>
+        <thead>
+          <tr>
+            <td />
+            {names.map((name, at) => (
+              <th key={at} scope="col" class="n">
+                <Name of={name} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, value]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              {moments.map((moment, at) => (
+                <td key={at} class="n">
+                  {moment === undefined ? 'not sent' : value(moment)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {moments.map((moment, at) =>
+        (moment?.changes ?? []).map(({ layer, why, freed }, index) => (
+          <p key={`${at} ${index}`} class="dim">
+            <Name of={names[at]!} />: <Name of={layer} /> freed {whole(freed)}, {marked(why)}
+          </p>
+        )),
+      )}
+    </>
+  )
+}

@@ -130,6 +130,7 @@ function Proof({ detail }: { readonly detail: RequestDetail }) {
               cache for <Name of={detail.lifetime} />
             </span>
           )}
+          {detail.diagnosis !== null && <span>the provider says: {marked(detail.diagnosis)}</span>}
         </p>
       )}
     </>

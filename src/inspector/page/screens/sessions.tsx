@@ -70,7 +70,7 @@ function Row({ row }: { readonly row: SessionRow }) {
       <p class="facts">
         {row.owner !== null && (
           <span class="on">
-            live: process {row.owner.pid} on <Name of={row.owner.host} />
+            live: <Name of={row.owner} />
           </span>
         )}
         <span>{moment(row.modifiedAt)}</span>

@@ -1,16 +1,16 @@
 // Screen W: what filled the window at every request, and the session's entries below.
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { fragmentOf } from '../data/address.ts'
 import type { EditSummary } from '../../protocol.ts'
-import { indexAt, sumsOf, type RequestRow, type Sums } from '../data/requests.ts'
-import { usePage } from '../data/state.ts'
+import { fragmentOf } from '../data/address.ts'
+import { holderNames, indexAt, type RequestRow, type Sums, sumsOf } from '../data/requests.ts'
 import type { OpenSession } from '../data/session.ts'
+import { usePage } from '../data/state.ts'
+import { type Mark, marksAt, stackOrder } from '../parts/chart-data.ts'
 import { Chart, type Zoom } from '../parts/chart.tsx'
-import { marksAt, type Mark } from '../parts/chart-data.ts'
-import { Legend } from '../parts/legend.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { clock, counted, dollars, percent, short, whole } from '../text/format.ts'
-
+import { Name } from '../text/shown-text.tsx'
 import { EntryList } from './entry-list.tsx'
 
 /** Below this the chart leaves more room for the list. */
@@ -261,4 +261,56 @@ function useCalm<T>(value: T, size: number): T {
     return () => clearTimeout(timer)
   }, [value])
   return calm
+}
+
+// What the colours of the chart are, with the numbers of the request under the pointer, or of the last.
+
+/** The shapes of the marks. */
+const markKinds = [
+  ['view-edit', 'edit'],
+  ['boundary', 'compaction'],
+  ['cache-break', 'break'],
+  ['agent-start', 'agent'],
+  ['user-message', 'you'],
+] as const
+
+function Legend({ row, isHovered }: { readonly row: RequestRow; readonly isHovered: boolean }) {
+  const prompt = (row.input ?? 0) + (row.read ?? 0) + (row.written ?? 0)
+  return (
+    <div class="legend">
+      <span class={isHovered ? 'which hovered' : 'which'}>
+        #{row.number} <i>{clock(row.at)}</i>
+      </span>
+      {[...stackOrder].reverse().map((holder) => (
+        <span key={holder}>
+          <span class={`swatch h-${holder}`} aria-hidden="true" />
+          {holder} <b>{whole(row.held[holderNames.indexOf(holder)] ?? 0)}</b>
+        </span>
+      ))}
+      <span class="sum">
+        = <b>{whole(row.tokens)}</b> of {whole(row.limit)}{' '}
+        <i>{percent(row.limit === 0 ? 0 : row.tokens / row.limit)}</i>
+      </span>
+      {row.read !== null && (
+        <span>
+          <span class="swatch h-read" aria-hidden="true" />
+          read <b>{prompt === 0 ? '–' : percent((row.read ?? 0) / prompt)}</b>
+        </span>
+      )}
+      <span>
+        <b>{dollars(row.dollars)}</b>
+      </span>
+      <span class="who">
+        <Name of={row.source} /> · <Name of={row.model} />
+      </span>
+      <span class="mark-key">
+        {markKinds.map(([kind, word]) => (
+          <span key={kind}>
+            <Icon kind={kind} />
+            {word}
+          </span>
+        ))}
+      </span>
+    </div>
+  )
 }

@@ -21,7 +21,7 @@ export function dollars(value: number | null): string {
 }
 
 export const percent = (share: number): string =>
-  `${(share * 100).toFixed(share > 0 && share < 0.01 ? 2 : 1)}%`
+  Number.isNaN(share) ? '?' : `${(share * 100).toFixed(share > 0 && share < 0.01 ? 2 : 1)}%`
 
 /** A time as people read it: 8s, 1m 05s, 2h 03m. */
 export function duration(ms: number): string {
@@ -38,15 +38,17 @@ export const bytes = (count: number): string => {
   return count < 1024 * 1024 ? `${(count / 1024).toFixed(1)} KB` : `${(count / 1024 / 1024).toFixed(1)} MB`
 }
 
-/** Local time of day, to the second. */
+/** Local time of day, to the second; what is no time is a question mark. */
 export const clock = (ms: number): string => {
   const at = new Date(ms)
+  if (Number.isNaN(at.getTime())) return '?'
   return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
 }
 
 /** Local date and time, to the minute. */
 export const moment = (ms: number): string => {
   const at = new Date(ms)
+  if (Number.isNaN(at.getTime())) return '?'
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`
 }
 

@@ -40,7 +40,7 @@ const names: Readonly<Record<string, string>> = {
   '\uFEFF': 'BOM',
 }
 
-export const markOf = (character: string): string =>
+const markOf = (character: string): string =>
   names[character] ?? `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
 /** Answers come from foreign facts: what should be a text may be anything. */

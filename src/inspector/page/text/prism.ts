@@ -6,7 +6,15 @@ import 'prismjs/components/prism-typescript'
 import 'prismjs/components/prism-json'
 import 'prismjs/components/prism-bash'
 import 'prismjs/components/prism-python'
-import type { Colouring } from './coloured.ts'
+
+export interface Coloured {
+  readonly text: string
+  /** What it is in that language; null for plain text. */
+  readonly kind: string | null
+}
+
+/** Null where there is no grammar for the language. */
+export type Colouring = (text: string, language: string) => readonly Coloured[] | null
 
 type Tokens = ReturnType<typeof Prism.tokenize>
 

@@ -1,9 +1,9 @@
 // Text of a transcript on the page: text nodes alone, marks for what cannot be seen, and as much as one reads at once with
 // the rest a press away. Nothing here makes markup of a string.
-import { useState } from 'preact/hooks'
-import { useColours } from './colours.ts'
+import { useEffect, useState } from 'preact/hooks'
 import { counted } from './format.ts'
 import { piecesOf } from './marks.ts'
+import type { Coloured, Colouring } from './prism.ts'
 
 /** Characters shown before one asks for more, and with every asking. */
 const step = 20_000
@@ -65,4 +65,28 @@ export function marked(text: string) {
       </span>
     ),
   )
+}
+
+// Colour for code, loaded when the first text wants it: tokens with their kind, never markup.
+
+/** Above this the reader waits longer for colour than colour helps. */
+const most = 60_000
+
+const loading: { colouring: Promise<Colouring> | null } = { colouring: null }
+
+/** The text as coloured pieces, once the grammar has come; null until then, or where there is none. */
+function useColours(text: string, language: string | undefined): readonly Coloured[] | null {
+  const [coloured, setColoured] = useState<readonly Coloured[] | null>(null)
+  useEffect(() => {
+    setColoured(null)
+    if (language === undefined || text.length > most) return
+    const current = { is: true }
+    loading.colouring ??= import('./prism.ts').then(({ colouring }) => colouring)
+    loading.colouring.then(
+      (colour) => current.is && setColoured(colour(text, language)),
+      () => undefined,
+    )
+    return () => void (current.is = false)
+  }, [text, language])
+  return coloured
 }

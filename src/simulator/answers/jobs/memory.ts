@@ -76,7 +76,7 @@ function span(conversation: Conversation, prompt: string): Conversation {
 const asksToKeep =
   /\b(?:remember|always|never|from now on|I prefer|I like|I hate|please don't|I am an?|I'm an?|my name is|our deadline|we use)\b|记住|总是|我喜欢|기억해/iu
 
-export function lastingStatements(conversation: Conversation): readonly Statement[] {
+function lastingStatements(conversation: Conversation): readonly Statement[] {
   const sentences = ownWords(conversation).flatMap((item) => item.text.split(/(?<=[.!?。！？])\s+|\n/u))
   const kept = sentences.map((sentence) => sentence.trim()).filter((sentence) => asksToKeep.test(sentence))
   return [...new Set(kept)].map((sentence) => ({

@@ -22,7 +22,7 @@ export function geminiFinish(stop: string): string {
   return /^[A-Z_]+$/u.test(stop) ? stop : (FINISH[stop] ?? 'STOP')
 }
 
-export function geminiUsage({ said, reading }: GeminiAnswer): Json {
+function geminiUsage({ said, reading }: GeminiAnswer): Json {
   const { totalTokens, cachedTokens } = reading
   const candidates = said.outputTokens - said.thinkingTokens
   return {

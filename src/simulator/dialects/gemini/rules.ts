@@ -7,7 +7,7 @@ import type { GeminiBody, GeminiContent, GeminiPart } from './request.ts'
 import { stringOf } from '../../rules/blocks.ts'
 
 /** Google's own value for history that another model made. */
-export const SKIPPED_SIGNATURE = 'skip_thought_signature_validator'
+const SKIPPED_SIGNATURE = 'skip_thought_signature_validator'
 
 const DATA_KEYS = [
   'text',

@@ -15,7 +15,7 @@ function kindOf(value: unknown): string {
   return { string: 'a string', boolean: 'a boolean', object: 'an object' }[typeof value as 'string'] ?? 'null'
 }
 
-export function wrongType(path: string, expected: string, value: unknown): ApiFault {
+function wrongType(path: string, expected: string, value: unknown): ApiFault {
   const message = `Invalid type for '${path}': expected ${expected}, but got ${kindOf(value)} instead.`
   return fault(message, path, 'invalid_type')
 }
@@ -107,7 +107,7 @@ export function named(most: number, pattern: RegExp): ApiCheck {
   }
 }
 
-export function tooLong(path: string, most: number, length: number): ApiFault {
+function tooLong(path: string, most: number, length: number): ApiFault {
   const message = `Invalid '${path}': string too long. Expected a string with maximum length ${most}, but got a string with length ${length} instead.`
   return fault(message, path, 'string_above_max_length')
 }

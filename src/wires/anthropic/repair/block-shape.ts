@@ -1,6 +1,7 @@
 // The shape of a single block: its fields, wherever it stands, and what a call and a result must hold besides. Whether
 // a call and a result belong together is decided in pairing.
 import type { WireBlock } from '../../../model/wire.ts'
+import { defaults } from '../../../settings/defaults.ts'
 import { isRecord } from '../../../transcript/content.ts'
 import {
   blockText,
@@ -18,14 +19,9 @@ import { changed, note, type RepairLog } from './draft.ts'
  * A call whose arguments were cut is never completed by guessing: an object that merely parses may lack what the model
  * was about to say. It goes out with no arguments, and pairing answers it as truncated.
  */
-export function shapeCall(
-  block: WireBlock,
-  place: string,
-  options: { readonly toolNameChars: number },
-  log: RepairLog,
-): WireBlock {
+export function shapeCall(block: WireBlock, place: string, log: RepairLog): WireBlock {
   let next = block
-  const name = toolName(block['name'], options.toolNameChars)
+  const name = toolName(block['name'], defaults.request.toolNameChars)
   if (name !== block['name']) {
     note(log, 'call-name', place, `tool name ${JSON.stringify(block['name']) ?? 'undefined'} became ${name}`)
     next = changed(log, next, { name })

@@ -55,8 +55,6 @@ function putBreakpointBefore(
 
 export interface BreakpointLimits {
   readonly maxBreakpoints: number
-  /** Tools or system already carry a breakpoint of the short lifetime. */
-  readonly shortBreakpointBefore: boolean
 }
 
 /** Over the cap the earliest go: the last breakpoints are the ones the next request reads from. */
@@ -72,7 +70,7 @@ export function limitBreakpoints(
   )
   if (total === 0) return drafts
   let surplus = Math.max(0, total - limits.maxBreakpoints)
-  let short = limits.shortBreakpointBefore
+  let short = false
   return drafts.map((draft) => {
     const limited = (block: WireBlock): WireBlock => {
       if (block.cache_control === undefined || !hasBreakpoint(block)) return block

@@ -94,8 +94,8 @@ const sameBlocks = (a: readonly WireBlock[], b: readonly WireBlock[]): boolean =
 export const withBlocks = (draft: Draft, blocks: readonly WireBlock[]): Draft =>
   sameBlocks(draft.blocks, blocks) ? draft : { ...draft, blocks, untouched: null }
 
-export const newDraft = (role: Draft['role'], at: number, blocks: readonly WireBlock[]): Draft => ({
-  role,
+export const newUserDraft = (at: number, blocks: readonly WireBlock[]): Draft => ({
+  role: 'user',
   blocks,
   extra: {},
   at,

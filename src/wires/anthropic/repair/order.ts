@@ -14,7 +14,7 @@ import {
 } from '../block-rules.ts'
 import {
   changed,
-  newDraft,
+  newUserDraft,
   messagePath,
   note,
   draftPlace,
@@ -81,8 +81,7 @@ function systemPlaced(drafts: readonly Draft[], log: RepairLog): readonly Draft[
       messagePath(draft),
       'a system message became a user message: it cannot stand here as one',
     )
-    return newDraft(
-      'user',
+    return newUserDraft(
       draft.at,
       draft.blocks.filter((block) => !isToolChange(block.type)),
     )
@@ -111,7 +110,7 @@ export function boundMessages(drafts: readonly Draft[], prefill: boolean, log: R
   const first = out[0]
   if (first === undefined || (first.role !== 'user' && first.blocks[0]?.type !== 'compaction')) {
     note(log, 'first-user', 'messages.0', 'a user message was put first')
-    out.unshift(newDraft('user', 0, [{ type: 'text', text: first === undefined ? continueText : opening }]))
+    out.unshift(newUserDraft(0, [{ type: 'text', text: first === undefined ? continueText : opening }]))
   }
   const last = out.at(-1)
   if (last?.role !== 'assistant') return out
@@ -122,7 +121,7 @@ export function boundMessages(drafts: readonly Draft[], prefill: boolean, log: R
     messagePath(last),
     'a user message was put last: this model does not continue an answer',
   )
-  return [...out, newDraft('user', last.at, [{ type: 'text', text: continueText }])]
+  return [...out, newUserDraft(last.at, [{ type: 'text', text: continueText }])]
 }
 
 function withoutTrailingSpace(draft: Draft, log: RepairLog): Draft {

@@ -5,7 +5,7 @@ import type { WireBlock } from '../../../model/wire.ts'
 import { idPattern, isServerCall, isServerResult, missingResult, truncatedCall } from '../block-rules.ts'
 import {
   changed,
-  newDraft,
+  newUserDraft,
   messagePath,
   note,
   draftPlace,
@@ -137,7 +137,7 @@ function rebuilt(drafts: readonly Draft[], calls: readonly Call[], log: RepairLo
   let open: readonly Call[] = []
   drafts.forEach((draft, message) => {
     if (draft.role !== 'user') {
-      if (open.length > 0) out.push(newDraft('user', draft.at, results(open, -1, draft, log)))
+      if (open.length > 0) out.push(newUserDraft(draft.at, results(open, -1, draft, log)))
       const own = byMessage.get(message) ?? []
       open = own.filter((call) => call.id !== null)
       out.push(own.length > 0 ? withBlocks(draft, renamed(draft, own, log)) : draft)
@@ -154,7 +154,7 @@ function rebuilt(drafts: readonly Draft[], calls: readonly Call[], log: RepairLo
     open = []
   })
   const last = drafts.at(-1)
-  if (open.length > 0 && last !== undefined) out.push(newDraft('user', last.at, results(open, -1, last, log)))
+  if (open.length > 0 && last !== undefined) out.push(newUserDraft(last.at, results(open, -1, last, log)))
   return out
 }
 

@@ -25,7 +25,6 @@ export interface ReasoningOptions {
   readonly bindsPrefix: boolean
   readonly keepReasoning: boolean
   readonly origin: (block: WireBlock) => ReasoningOrigin | undefined
-  readonly sameModel: (maker: string, target: string) => boolean
   readonly wholeSignature: (signature: string) => boolean
 }
 
@@ -63,7 +62,7 @@ function refusal(
   if (!options.keepReasoning) return { rule: 'reasoning-refused', why: 'the provider refused it' }
   const origin = options.origin(block)
   const maker = origin?.model ?? null
-  if (maker !== null && !options.sameModel(maker, options.model)) {
+  if (maker !== null && maker !== options.model) {
     return { rule: 'reasoning-foreign', why: `made by ${maker}` }
   }
   const proof = block.type === 'thinking' ? block['signature'] : block['data']

@@ -15,13 +15,12 @@ import {
   wellFormedRecord,
 } from '../block-rules.ts'
 import { shapeCall, shapeResult } from './block-shape.ts'
-import { changed, newDraft, note, type Draft, type RepairLog } from './draft.ts'
+import { changed, newUserDraft, note, type Draft, type RepairLog } from './draft.ts'
 import { fitting, withoutCitations } from './block-shape.ts'
 
 export interface ShapeOptions {
   readonly systemMessages: boolean
   readonly extraKeys: readonly string[]
-  readonly toolNameChars: number
 }
 
 /** The message as a draft. Blocks only a user may send leave an assistant message as a second draft behind it. */
@@ -67,7 +66,7 @@ export function shapeMessage(
   const same = blocks.same && role === raw['role'] && extra.same && kept.length === blocks.list.length
   const untouched = same && kept.every((block, index) => block === blocks.list[index]) ? message : null
   const first: Draft = { role, blocks: kept, extra: extra.keys, at, untouched }
-  return forUser.length === 0 ? [first] : [first, newDraft('user', at, forUser)]
+  return forUser.length === 0 ? [first] : [first, newUserDraft(at, forUser)]
 }
 
 function readBlocks(
@@ -149,7 +148,7 @@ function cleaned(
   // Reasoning is sent byte for byte or not at all; the reasoning pass decides.
   if (isReasoningType(block.type)) return [block]
   const place = log.places.get(block) ?? ''
-  const plain = block.type === 'tool_use' ? shapeCall(block, place, options, log) : block
+  const plain = block.type === 'tool_use' ? shapeCall(block, place, log) : block
   const fit = fitting(plain, place, options.extraKeys, log)
   if (fit === null) return []
   const readable = wellFormed(fit, place, log)

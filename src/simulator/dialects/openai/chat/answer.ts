@@ -31,7 +31,7 @@ const FINISH: Readonly<Record<string, string>> = {
 export const finishOf = (said: ModelAnswer): string =>
   isSpokenRefusal(said) ? 'stop' : (FINISH[said.stop] ?? 'stop')
 
-export function chatUsage({ said, reading, quirks, dollars }: ChatAnswer): Json {
+function chatUsage({ said, reading, quirks, dollars }: ChatAnswer): Json {
   const { totalTokens, cachedTokens, writtenTokens } = reading
   const plain = {
     prompt_tokens: totalTokens,

@@ -118,7 +118,7 @@ function checkReasoning(items: readonly Item[]): ApiFault | null {
 }
 
 /** The reasoning an item was made behind, by its own id. */
-export function neededReasoning(id: string): string | null {
+function neededReasoning(id: string): string | null {
   const number = /^(?:fc|msg|ctc)_sim\d{8}w(\d{8})$/u.exec(id)?.[1]
   return number === undefined ? null : `rs_sim${number}`
 }

@@ -1,0 +1,71 @@
+// Whether what a boundary wrote down can be gone on from. A transcript may be damaged or made up: then the next boundary does
+// without, as after one of an earlier version.
+import { defaults } from '../../settings/defaults.ts'
+import type { SummaryEdit } from '../../transcript/fact.ts'
+import { longForm, type Carried } from './short-form.ts'
+
+/** An edit never changes, and is asked for many times by one plan. */
+const known = new WeakMap<SummaryEdit, Carried | null>()
+
+/** What the edit at a place had counted; null where it has none, or none that could be true. */
+export function soundCounted(edit: SummaryEdit, at: number): Carried | null {
+  if (edit.counted === undefined || edit.counted.upTo >= at) return null
+  const before = known.get(edit)
+  if (before !== undefined) return before
+  const long = longForm(edit.counted, edit)
+  const sound = long !== null && isTrue(long) ? within(long) : null
+  known.set(edit, sound)
+  return sound
+}
+
+function isTrue({ upTo, answers, names, subjects, lines, kept, files }: Carried): boolean {
+  return (
+    isWhole(answers, 0, upTo + 1) &&
+    subjects.length <= names.length + lines.length &&
+    new Set(names.map(([name]) => name)).size === names.length &&
+    names.every(([, ...counts]) => isName(counts, answers, subjects.length)) &&
+    subjects.every(([, last, work]) => isWhole(last, 0, answers) && isAmount(work)) &&
+    lines.every(([place, born]) => isWhole(place, 0, upTo) && isWhole(born, 0, answers)) &&
+    kept.every(([place, born]) => isWhole(place, 0, upTo) && isWhole(born, -Infinity, answers)) &&
+    files.every(
+      ([, work, changes, ...times]) => isAmount(work) && isAmount(changes) && areTimes(times, answers),
+    )
+  )
+}
+
+/** Another version may have written down more than this one carries: names that were seen lately and the files at work stay. */
+function within(carried: Carried): Carried {
+  const { countedNames, countedFiles } = defaults.score
+  const names = carried.names.map((named, index) => ({ named, index, last: named[lastSeen]! }))
+  const latest = names.toSorted((a, b) => b.last - a.last || a.index - b.index).slice(0, countedNames)
+  const isMore = names.length > countedNames
+  return {
+    ...carried,
+    names: isMore ? latest.toSorted((a, b) => a.index - b.index).map(({ named }) => named) : carried.names,
+    files: carried.files.slice(0, countedFiles),
+  }
+}
+
+const lastSeen = 2
+
+/** When first and last seen and last used, then what was counted, then the place of its subject. */
+function isName(counts: readonly number[], answers: number, subjects: number): boolean {
+  return (
+    counts.length === nameNumbers &&
+    areTimes(counts.slice(0, nameTimes), answers) &&
+    counts.slice(nameTimes, -1).every(isAmount) &&
+    isWhole(counts.at(-1), -1, subjects - 1)
+  )
+}
+
+const nameTimes = 3
+const nameNumbers = 11
+
+const areTimes = (times: readonly number[], answers: number): boolean =>
+  times.every((time) => isWhole(time, -1, answers))
+
+const isWhole = (value: number | undefined, least: number, most: number): boolean =>
+  Number.isSafeInteger(value) && value! >= least && value! <= most
+
+const isAmount = (value: number | undefined): boolean =>
+  value !== undefined && value >= 0 && value <= Number.MAX_SAFE_INTEGER
