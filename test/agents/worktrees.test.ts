@@ -3,6 +3,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { gitIn, mergeBranch } from '../../src/forks/agents/index.ts'
+import type { Git } from '../../src/forks/agents/worktrees/git.ts'
+import { addWorktree, endWorktree } from '../../src/forks/agents/worktrees/worktree.ts'
 import type { PresetOptions } from '../../src/preset.ts'
 import { call } from '../../src/simulator/index.ts'
 import { factsOf, ofType, turn } from '../e2e/simulated.ts'
@@ -118,6 +120,43 @@ describe('agents in worktrees', () => {
     expect(await git(project, 'status', '--porcelain')).toBe('')
     expect(await mergeBranch(own, project, 'main')).toMatchObject({ ok: false })
     await session.close()
+  })
+
+  it('[AG28] of one repository take turns, and a step that another process disturbed is tried again', async () => {
+    const { project, home, preset } = await scene([{ when: 'main', answers: ['ok'] }], { 'a.txt': lines(5) })
+    let running = 0
+    let mostAtOnce = 0
+    const disturbed = new Set<string>()
+    const watched: Git = async (folder, ...words) => {
+      running++
+      mostAtOnce = Math.max(mostAtOnce, running)
+      const step = words.slice(0, 2).join(' ')
+      const isFirst = ['worktree add', 'branch -D', 'add --all'].includes(step) && !disturbed.has(step)
+      disturbed.add(step)
+      const answer = isFirst
+        ? { ok: false, out: '', why: 'failed to read commondir' }
+        : await own(folder, ...words)
+      running--
+      return answer
+    }
+    const ended = await Promise.all(
+      ['one', 'two', 'three'].map(async (name) => {
+        const made = await addWorktree(watched, project, join(home, 'trees', 'of'), name)
+        if (!made.ok) return made
+        if (name === 'two') await writeFile(join(made.worktree.path, 'a.txt'), 'changed')
+        return endWorktree(watched, project, made.worktree, made.base, name)
+      }),
+    )
+    expect(ended).toEqual([
+      { files: [], why: null },
+      { files: ['a.txt'], why: null },
+      { files: [], why: null },
+    ])
+    expect(mostAtOnce).toBe(1)
+    expect([...disturbed]).toEqual(expect.arrayContaining(['worktree add', 'branch -D', 'add --all']))
+    const branches = await git(project, 'branch', '--list', '--format=%(refname:short)')
+    expect(branches.split('\n').toSorted()).toEqual(['main', 'pal/two'])
+    await preset.close()
   })
 
   it('[AG27] are refused where the repository makes git run programs, until it is trusted', async () => {

@@ -3,9 +3,13 @@
 // folder goes; a branch without changes goes with it. Merging takes the branch into the working tree of the user and
 // removes it; where the two do not fit, nothing is changed and the branch stays.
 //
+// Git reads half-written worktrees of others: one that is added or removed while another is can fail. So those of one
+// repository take turns in a process, and a step that another process disturbed is tried again.
+//
 //   <root>/<name>      the folder        pal/<name>      the branch
 import { rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Git, GitAnswer } from './git.ts'
 
 export interface Worktree {
@@ -30,16 +34,30 @@ export type Merged =
 
 const branchPrefix = 'pal/'
 
-export async function addWorktree(git: Git, repository: string, root: string, name: string): Promise<Made> {
-  const head = await git(repository, 'rev-parse', '--verify', 'HEAD')
-  if (!head.ok) return { ok: false, why: `a worktree needs a git repository with a commit: ${head.why}` }
-  const worktree = { path: join(root, name), branch: `${branchPrefix}${name}` }
-  const added = await git(repository, 'worktree', 'add', '-b', worktree.branch, worktree.path, head.out)
-  return added.ok ? { ok: true, worktree, base: head.out } : { ok: false, why: added.why }
+export function addWorktree(git: Git, repository: string, root: string, name: string): Promise<Made> {
+  return inTurn(repository, async () => {
+    const head = await git(repository, 'rev-parse', '--verify', 'HEAD')
+    if (!head.ok) return { ok: false, why: `a worktree needs a git repository with a commit: ${head.why}` }
+    const worktree = { path: join(root, name), branch: `${branchPrefix}${name}` }
+    // -B: the name is this agent's alone, so a branch of it was left by the try before.
+    const words = ['worktree', 'add', '-B', worktree.branch, worktree.path, head.out]
+    const added = await insistently(() => git(repository, ...words))
+    return added.ok ? { ok: true, worktree, base: head.out } : { ok: false, why: added.why }
+  })
 }
 
 /** Keeps what was changed on the branch and removes the folder. */
-export async function endWorktree(
+export function endWorktree(
+  git: Git,
+  repository: string,
+  worktree: Worktree,
+  base: string,
+  label: string,
+): Promise<Ended> {
+  return inTurn(repository, () => clearAway(git, repository, worktree, base, label))
+}
+
+async function clearAway(
   git: Git,
   repository: string,
   { path, branch }: Worktree,
@@ -47,11 +65,11 @@ export async function endWorktree(
   label: string,
 ): Promise<Ended> {
   const left = (why: string): Ended => ({ files: [], why })
-  const status = await git(path, 'status', '--porcelain')
+  const status = await insistently(() => git(path, 'status', '--porcelain'))
   if (!status.ok) return left(status.why)
   if (status.out !== '') {
-    const staged = await git(path, 'add', '--all')
-    const kept = staged.ok ? await commit(git, path, label) : staged
+    const staged = await insistently(() => git(path, 'add', '--all'))
+    const kept = staged.ok ? await insistently(() => commit(git, path, label)) : staged
     if (!kept.ok) return left(`its changes could not be kept: ${kept.why}. They lie in ${path}`)
   }
   const changed = await git(path, 'diff', '--name-only', base, 'HEAD')
@@ -60,7 +78,7 @@ export async function endWorktree(
   if (!removed.ok) return left(removed.why)
   const files = changed.out === '' ? [] : changed.out.split('\n')
   if (files.length > 0) return { files, why: null }
-  const gone = await git(repository, 'branch', '-D', branch)
+  const gone = await insistently(() => git(repository, 'branch', '-D', branch))
   return { files, why: gone.ok ? null : gone.why }
 }
 
@@ -75,6 +93,27 @@ export async function sweepWorktree(
   if (!listed.ok || !listed.out.split('\n').includes(`worktree ${worktree.path}`)) return null
   const base = await git(repository, 'merge-base', 'HEAD', worktree.branch)
   return base.ok ? endWorktree(git, repository, worktree, base.out, label) : { files: [], why: base.why }
+}
+
+const turns = new Map<string, Promise<unknown>>()
+
+function inTurn<T>(repository: string, work: () => Promise<T>): Promise<T> {
+  const mine = (turns.get(repository) ?? Promise.resolve()).then(work, work)
+  turns.set(repository, mine)
+  return mine.finally(() => {
+    if (turns.get(repository) === mine) turns.delete(repository)
+  })
+}
+
+const tries = 3
+const betweenTriesMs = 200
+
+async function insistently(step: () => Promise<GitAnswer>): Promise<GitAnswer> {
+  for (let left = tries - 1; ; left--) {
+    const answer = await step()
+    if (answer.ok || left === 0) return answer
+    await sleep(betweenTriesMs)
+  }
 }
 
 async function commit(git: Git, path: string, label: string): Promise<GitAnswer> {
