@@ -41,26 +41,22 @@ export interface SummaryEdit extends Range {
   readonly counted?: Counted | undefined
 }
 /** What was known of the work so far when a text came to stand for a part of it, so that the next boundary goes on from
- * there: nobody reads on. Written short: what the edit says anyway is referred to (`compaction/scoring/short-form`). */
+ * there: nobody reads on. Places in time are numbers of answers since the session began, -1 for never. */
 export interface Counted {
   /** Everything up to this place is counted in it. */
   readonly upTo: Seq
   /** Answers until then. */
   readonly answers: number
-  /** How many words the text and the titles have, by whose numbers names are said. */
-  readonly words: number
-  /** Beginnings of names and titles, by whose signs they are said: `^0` is the first. */
-  readonly shared: readonly string[]
-  /** What names and lines belong to: answers since it was last worked on, how much it was, its title. */
-  readonly subjects: readonly string[]
-  /** The names most likely to be needed, each in a row with what was counted of it. */
-  readonly names: string
-  /** Of each line chosen into the text: its entry, who said it, when it came. */
-  readonly lines: string
-  /** Answers since each entry that stays in pieces. */
-  readonly kept: string
-  /** Files: work, changes, answers since they were last worked on, changed and shown. */
-  readonly files: readonly string[]
+  /** The names most likely to be needed: when first and last seen and last used by a call; how often seen, used, edited, said, typed, in error lines, under another subject; the place of the last subject. */
+  readonly names: readonly (readonly [name: string, ...counts: number[]])[]
+  /** What names and lines belong to, when it was last worked on, and how much. */
+  readonly subjects: readonly (readonly [title: string, last: number, work: number])[]
+  /** Of each line chosen into the text: its entry, when it came, who said it (0 a call, 1 a result, 2 an answer), 1 where it tells an error. One out of pieces that stayed says only its entry (-1). */
+  readonly lines: readonly (readonly [at: number, born: number, role: number, isError: number])[]
+  /** Of entries kept in pieces: when they came. */
+  readonly kept: readonly (readonly [at: number, born: number])[]
+  /** Files: work, changes, when last worked on, changed and shown. */
+  readonly files: readonly (readonly [name: string, ...counts: number[]])[]
 }
 /** The server leaves it out; our bytes stay. */
 export interface RemoteEdit {

@@ -18,16 +18,15 @@ const text = z.string()
 
 const stubEdit = z.looseObject({ kind: z.literal('stub'), at: innerRef, text, ref: text })
 const dropEdit = z.looseObject({ kind: z.literal('drop'), from: place, to: place })
+const namedCounts = z.array(z.tuple([text], count))
 const counted = z.looseObject({
   upTo: place,
   answers: count,
-  words: place,
-  shared: z.array(text),
-  subjects: z.array(text),
-  names: text,
-  lines: text,
-  kept: text,
-  files: z.array(text),
+  names: namedCounts,
+  subjects: z.array(z.tuple([text, count, count])),
+  lines: z.array(z.tuple([count, count, count, count])),
+  kept: z.array(z.tuple([count, count])),
+  files: namedCounts,
 })
 const summaryEdit = z.looseObject({
   kind: z.literal('summary'),

@@ -4,17 +4,15 @@ import type { Fold } from '../../projection/fold.ts'
 import type { Part } from '../../projection/view.ts'
 import { redact } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { Counted } from '../../transcript/fact.ts'
+import type { Counted, Kept } from '../../transcript/fact.ts'
 import { seq } from '../../transcript/ids.ts'
 import type { Line, LineRole } from './lines.ts'
 import type { NameCounts } from './names.ts'
-import { entriesInPieces, shortForm, type Carried, type OwnEdit } from './short-form.ts'
-import { countKeys, type NamedCounts } from './short-names.ts'
 import { soundCounted } from './sound.ts'
 
 /** The newest that stands in sight; null before the first boundary, and where none wrote one. */
-export function countedIn(fold: Fold, parts: readonly Part[]): Carried | null {
-  let newest: Carried | null = null
+export function countedIn(fold: Fold, parts: readonly Part[]): Counted | null {
+  let newest: Counted | null = null
   for (const { kind, from } of parts) {
     const own = kind === 'edit' ? countedAt(fold, from) : null
     if (own !== null && (newest === null || own.upTo > newest.upTo)) newest = own
@@ -23,7 +21,7 @@ export function countedIn(fold: Fold, parts: readonly Part[]): Carried | null {
 }
 
 /** Of the boundary whose text stands at a place. */
-export function countedAt(fold: Fold, place: number): Carried | null {
+export function countedAt(fold: Fold, place: number): Counted | null {
   const top = fold.edits.topAt(place)
   return top?.edit.kind === 'summary' ? soundCounted(top.edit, top.seq) : null
 }
@@ -32,7 +30,7 @@ const roles = ['call', 'result', 'answer'] as const satisfies readonly LineRole[
 
 /** Where a line that was kept came from; null where nothing is known of it. One out of pieces that stayed says only its entry. */
 export function bornAs(
-  line: Carried['lines'][number] | undefined,
+  line: Counted['lines'][number] | undefined,
 ): (Pick<Line, 'at'> & Partial<Pick<Line, 'role' | 'isError'> & { readonly born: number }>) | null {
   if (line === undefined) return null
   const [at, born, place, isError] = line
@@ -40,13 +38,35 @@ export function bornAs(
   return role === undefined ? { at } : { at, born, role, isError: isError === 1 }
 }
 
+/** In the order in which counts are written down. */
+const countKeys = [
+  'first',
+  'last',
+  'lastUse',
+  'seen',
+  'uses',
+  'edits',
+  'said',
+  'typed',
+  'errors',
+  'subjects',
+  'subject',
+] as const satisfies readonly (keyof NameCounts)[]
+
 const valuesOf = (counts: NameCounts): readonly number[] => countKeys.map((key) => counts[key])
+
+/** As they were; `subject` is the place of its subject among those of the counted. */
+export function countsFrom(values: readonly number[]): NameCounts {
+  const [first = 0, last = 0, lastUse = -1, seen = 0, uses = 0, edits = 0, ...rest] = values
+  const [said = 0, typed = 0, errors = 0, subjects = 0, subject = -1] = rest
+  return { first, last, lastUse, seen, uses, edits, said, typed, errors, subjects, subject }
+}
 
 export interface Stayed {
   /** In the order in which the text has them. */
   readonly lines: readonly Line[]
   /** Whose text they are in, with the entries that stay in pieces. */
-  readonly edit: OwnEdit
+  readonly edit: { readonly keep: readonly Kept[] }
   /** Answers that came after an entry that stays in pieces. */
   readonly ageOf: (at: number) => number
   readonly files: ReadonlyMap<
@@ -84,7 +104,7 @@ export function countedOf(
   const named = likely
     .filter((index) => safe.has(names[index]!))
     .toSorted((a, b) => a - b)
-    .map((index): NamedCounts => {
+    .map((index): Counted['names'][number] => {
       const own = counts[index]!
       return [names[index]!, ...valuesOf({ ...own, subject: placeOf(own.subject) })]
     })
@@ -95,17 +115,17 @@ export function countedOf(
     .toSorted(([, a], [, b]) => b.work - a.work)
     .slice(0, defaults.score.countedFiles)
   const plainFiles = unchanged(files.map(([name]) => name))
-  const carried = {
+  return {
     upTo: seq(upTo),
     answers: now,
     names: named,
     subjects: titles.map(
       ({ title, last, work }) => [plainTitles.has(title) ? title : '', last, work] as const,
     ),
-    lines: stayed.lines.map(
-      ({ at, age, role, isError }) =>
-        [at, now - age, roles.findIndex((one) => one === role), isError ? 1 : 0] as const,
-    ),
+    lines: stayed.lines.map(({ at, age, role, isError }) => {
+      const place = roles.findIndex((one) => one === role)
+      return [at, place < 0 ? 0 : now - age, place, isError ? 1 : 0] as const
+    }),
     kept: entriesInPieces(stayed.edit.keep).map((at) => [at, now - stayed.ageOf(at)] as const),
     files: files
       .filter(([name]) => plainFiles.has(name))
@@ -114,8 +134,12 @@ export function countedOf(
           [name, Math.round(work * perMille) / perMille, changes, last, lastChange, lastShown] as const,
       ),
   }
-  return shortForm(carried, stayed.edit)
 }
+
+/** Entries that stay in pieces. */
+const entriesInPieces = (keep: readonly Kept[]): readonly number[] => [
+  ...new Set(keep.filter(({ lines }) => lines !== undefined).map(({ at }) => at.seq)),
+]
 
 const perMille = 1000
 

@@ -1,25 +1,28 @@
 // Whether what a boundary wrote down can be gone on from. A transcript may be damaged or made up: then the next boundary does
 // without, as after one of an earlier version.
 import { defaults } from '../../settings/defaults.ts'
-import type { SummaryEdit } from '../../transcript/fact.ts'
-import { longForm, type Carried } from './short-form.ts'
+import type { Counted, SummaryEdit } from '../../transcript/fact.ts'
 
 /** An edit never changes, and is asked for many times by one plan. */
-const known = new WeakMap<SummaryEdit, Carried | null>()
+const known = new WeakMap<SummaryEdit, Counted | null>()
 
 /** What the edit at a place had counted; null where it has none, or none that could be true. */
-export function soundCounted(edit: SummaryEdit, at: number): Carried | null {
+export function soundCounted(edit: SummaryEdit, at: number): Counted | null {
   if (edit.counted === undefined || edit.counted.upTo >= at) return null
   const before = known.get(edit)
   if (before !== undefined) return before
-  const long = longForm(edit.counted, edit)
-  const sound = long !== null && isTrue(long) ? within(long) : null
+  const sound = isTrue(edit.counted, edit) ? within(edit.counted) : null
   known.set(edit, sound)
   return sound
 }
 
-function isTrue({ upTo, answers, names, subjects, lines, kept, files }: Carried): boolean {
+function isTrue(
+  { upTo, answers, names, subjects, lines, kept, files }: Counted,
+  { text, keep }: Pick<SummaryEdit, 'text' | 'keep'>,
+): boolean {
   return (
+    lines.length <= text.length &&
+    kept.length <= keep.length &&
     isWhole(answers, 0, upTo + 1) &&
     subjects.length <= names.length + lines.length &&
     new Set(names.map(([name]) => name)).size === names.length &&
@@ -34,15 +37,15 @@ function isTrue({ upTo, answers, names, subjects, lines, kept, files }: Carried)
 }
 
 /** Another version may have written down more than this one carries: names that were seen lately and the files at work stay. */
-function within(carried: Carried): Carried {
+function within(counted: Counted): Counted {
   const { countedNames, countedFiles } = defaults.score
-  const names = carried.names.map((named, index) => ({ named, index, last: named[lastSeen]! }))
+  const names = counted.names.map((named, index) => ({ named, index, last: named[lastSeen]! }))
   const latest = names.toSorted((a, b) => b.last - a.last || a.index - b.index).slice(0, countedNames)
   const isMore = names.length > countedNames
   return {
-    ...carried,
-    names: isMore ? latest.toSorted((a, b) => a.index - b.index).map(({ named }) => named) : carried.names,
-    files: carried.files.slice(0, countedFiles),
+    ...counted,
+    names: isMore ? latest.toSorted((a, b) => a.index - b.index).map(({ named }) => named) : counted.names,
+    files: counted.files.slice(0, countedFiles),
   }
 }
 

@@ -5,15 +5,14 @@ import { blockWords, isPinned } from '../../projection/folding/render.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import type { Part, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
+import type { Counted } from '../../transcript/fact.ts'
 import { callShape, leavesOf, type CallShape } from '../call-shape.ts'
 import { pieceIn, plainCall } from '../plain-call.ts'
 import { isRestored, isSkillText } from '../restoring.ts'
 import { errorLine, lineOf, namesIn } from '../phrases.ts'
 import type { Fold } from '../../projection/fold.ts'
 import { parseSections } from '../sections.ts'
-import { bornAs, countedAt, countedIn } from './counted.ts'
-import { headingOf, type Carried } from './short-form.ts'
-import { countsFrom } from './short-names.ts'
+import { bornAs, countedAt, countedIn, countsFrom } from './counted.ts'
 import { piecesOf, wordsIn, type Line, type LineRole } from './lines.ts'
 import { newCounts, type NameCounts } from './names.ts'
 
@@ -88,7 +87,7 @@ class Reader {
   #asked = ''
   #now = 0
   /** What an earlier boundary had counted. */
-  readonly #counted: Carried | null
+  readonly #counted: Counted | null
 
   constructor(context: SurveyContext) {
     this.#context = context
@@ -212,7 +211,7 @@ class Reader {
   }
 
   /** Where the lines of a text came from; null where they are not those that were written down. */
-  #linesOf({ from }: Part, details: readonly string[]): Carried['lines'] | null {
+  #linesOf({ from }: Part, details: readonly string[]): Counted['lines'] | null {
     const lines = countedAt(this.#context.fold, from)?.lines
     const count = details.reduce((sum, item) => sum + item.split('\n').length - 1, 0)
     return lines?.length === count ? lines : null
@@ -322,6 +321,9 @@ const mostAsked = 8000
 const keptByOthers = /^<kept [^>]*from="(?!user)/
 const saidTitle = 'said'
 const injectedTitle = 'attached'
+/** A title without the refs beside it. */
+const headingOf = (line: string): string => line.replace(/ \[[\d, ]+\]$/, '')
+
 const keptTitle = 'kept before'
 
 /** What a call is about, in a few words. */
