@@ -143,7 +143,7 @@ export class MadeSession {
       output: all(300),
       dollars: numbers.map((at) => (at % 50 === 0 ? 0.2 : 0.02)),
       tokens: numbers.map((at) => held(at).reduce((sum, tokens) => sum + tokens, 0)),
-      held: numbers.map(held),
+      byHolder: numbers.map(held),
       limit: all(200_000),
       answer: numbers.map((at) => at * entriesPerRequest + 1),
       break: all(null),

@@ -20,7 +20,7 @@ import { joined, readSpan, shownText } from './span-reading.ts'
 import {
   cutAfter,
   cutBefore,
-  isHeld,
+  isUntouchable,
   rangeOfParts,
   sizeWith,
   weightOf,
@@ -85,12 +85,12 @@ export function draft(context: PlanContext, shape: Shape): Draft | null {
   return { shape, segments, tokens: tokensOf(context, shape, segments) }
 }
 
-/** The spans between what is held, each at places where the wire allows a cut. */
+/** The spans between what may not be touched, each at places where the wire allows a cut. */
 function spansOf(context: PlanContext, { start, end }: Shape): [number, number][] {
   const spans: [number, number][] = []
   let from = start
   for (let at = start; at <= end; at++) {
-    if (at < end && !isHeld(context, context.parts[at]!)) continue
+    if (at < end && !isUntouchable(context, context.parts[at]!)) continue
     const first = cutAfter(context, from)
     const last = cutBefore(context, at)
     // What a summary stands for already cannot be put away by itself once more.

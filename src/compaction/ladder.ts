@@ -38,7 +38,7 @@ export interface PlanOptions {
   readonly instructions?: string | undefined
   /** How many times more the provider counted than we did. */
   readonly scale?: number | undefined
-  readonly mayTouchHeld?: boolean | undefined
+  readonly mayTouchHolds?: boolean | undefined
   /** What is up to this place is another session's prefix and stays as it is. */
   readonly prefixTo?: Seq | undefined
   /** Where the dial stands: how much stays. */
@@ -87,13 +87,13 @@ export function plan(fold: Fold, room: Room, options: PlanOptions): PlanOutcome 
   if (!('step' in found)) return found
   const made = finishing(context, found)
   return made.ok && options.trigger !== 'manual' && isNewerGone(context, made.plan)
-    ? refused('held', context, 'all that could be compacted is newer than what an undo restored')
+    ? refused('on-hold', context, 'all that could be compacted is newer than what an undo restored')
     : made
 }
 
 /** An undo gives older work back; newer work does not go in its place. */
-function isNewerGone({ fold, held }: PlanContext, { partsGone }: Plan): boolean {
-  const spans = fold.edits.holds.filter(({ isSpan, range }) => isSpan && held.includes(range))
+function isNewerGone({ fold, holds }: PlanContext, { partsGone }: Plan): boolean {
+  const spans = fold.edits.holds.filter(({ isSpan, range }) => isSpan && holds.includes(range))
   return spans.some(({ range }) => partsGone.some((part) => part.from > range.to))
 }
 
@@ -231,7 +231,7 @@ function climb(context: PlanContext, options: PlanOptions): Found | PlanRefusal 
   if (trimmed !== null) return trimmed
   if (tried.length === 0) return nothingToGo(context)
   const best = Math.min(...tried.map((one) => one.draft.tokens))
-  return best < room.threshold && context.held.length === 0
+  return best < room.threshold && context.holds.length === 0
     ? notSmaller(context, best)
     : tooLarge(context, best)
 }

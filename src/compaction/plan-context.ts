@@ -30,7 +30,7 @@ export interface PlanContext {
   readonly factor: number
   readonly before: number
   /** Parts that an undo gave back, and that may not be touched. */
-  readonly held: readonly Range[]
+  readonly holds: readonly Range[]
   /** Where the prefix ends that a fork shares with its parent; -1 where nothing is shared. */
   readonly prefixTo: number
   /** The first part after the last answer: what the model has not spoken to yet, when it is the user's. */
@@ -46,7 +46,7 @@ export interface PlanContext {
 export interface PlanContextOptions {
   /** How many times more the provider counted than we did. */
   readonly scale?: number | undefined
-  readonly mayTouchHeld?: boolean | undefined
+  readonly mayTouchHolds?: boolean | undefined
   /** What is up to this place is another's and stays as it is. */
   readonly prefixTo?: Seq | undefined
   /** Other weights than those that were fitted. */
@@ -54,7 +54,7 @@ export interface PlanContextOptions {
 }
 
 export function planContextOf(fold: Fold, room: Room, options: PlanContextOptions): PlanContext {
-  const { scale = 1, mayTouchHeld = false, prefixTo = -1 } = options
+  const { scale = 1, mayTouchHolds = false, prefixTo = -1 } = options
   const view = fold.view()
   const parts = [...fold.parts()]
   let known: Scored | null = null
@@ -71,7 +71,7 @@ export function planContextOf(fold: Fold, room: Room, options: PlanContextOption
     room,
     factor: view.factor * scale,
     before: Math.round(view.tokens * scale),
-    held: mayTouchHeld ? [] : fold.edits.held().toSorted((a, b) => a.from - b.from),
+    holds: mayTouchHolds ? [] : fold.edits.visibleHolds().toSorted((a, b) => a.from - b.from),
     prefixTo,
     pendingFrom: last + 1,
     stoodOn: new Set(parts.flatMap(pointersIn)),
@@ -80,8 +80,9 @@ export function planContextOf(fold: Fold, room: Room, options: PlanContextOption
   }
 }
 
-export const isHeld = ({ held, prefixTo }: PlanContext, part: Part): boolean =>
-  part.from <= prefixTo || held.some((range) => part.from <= range.to && part.to >= range.from)
+/** What stays whatever a plan wants: what an undo restored, and in a forked agent its parent's conversation. */
+export const isUntouchable = ({ holds, prefixTo }: PlanContext, part: Part): boolean =>
+  part.from <= prefixTo || holds.some((range) => part.from <= range.to && part.to >= range.from)
 
 /** What the view would take with another estimate of its messages. */
 export function sizeWith({ view, factor }: PlanContext, estimate: number): number {
@@ -125,9 +126,10 @@ export interface Stub {
   readonly freed: number
 }
 
-/** The large blocks of a part as stubs; what is pinned, held, reasoning, a call or the user's stays. */
+/** The large blocks of a part as stubs; what is pinned, untouchable, reasoning, a call or the user's stays. */
 export function stubsOf(context: PlanContext, part: Part): readonly Stub[] {
-  if (part.kind === 'input' || part.kind === 'edit' || part.by !== null || isHeld(context, part)) return []
+  if (part.kind === 'input' || part.kind === 'edit' || part.by !== null || isUntouchable(context, part))
+    return []
   return part.blocks.flatMap((block, index): readonly Stub[] => {
     const at: BlockRef = { seq: part.from, block: part.source[index]! }
     const weight = estimateBlock(block)

@@ -3,7 +3,7 @@ import type { PlanContext } from './plan-context.ts'
 
 export interface PlanRefusal {
   readonly ok: false
-  readonly code: 'nothing-new' | 'nothing-to-compact' | 'not-smaller' | 'no-room' | 'held'
+  readonly code: 'nothing-new' | 'nothing-to-compact' | 'not-smaller' | 'no-room' | 'on-hold'
   readonly message: string
 }
 
@@ -16,8 +16,12 @@ export function refused(code: PlanRefusal['code'], { before, room }: PlanContext
 }
 
 export function nothingToGo(context: PlanContext): PlanRefusal {
-  return context.held.length > 0
-    ? refused('held', context, 'everything that could be compacted was restored by an undo and is held')
+  return context.holds.length > 0
+    ? refused(
+        'on-hold',
+        context,
+        'everything that could be compacted was restored by an undo and not released',
+      )
     : refused('nothing-to-compact', context, 'there is nothing to compact')
 }
 
@@ -26,7 +30,8 @@ export const notSmaller = (context: PlanContext, tokens: number): PlanRefusal =>
 
 export function tooLarge(context: PlanContext, tokens: number): PlanRefusal {
   const { fixed, threshold, window } = context.room
-  if (context.held.length > 0) return refused('held', context, 'too much of the session is held')
+  if (context.holds.length > 0)
+    return refused('on-hold', context, 'too much of the session was restored by an undo and not released')
   return {
     ok: false,
     code: 'no-room',

@@ -87,12 +87,12 @@ interface Seen {
 
 async function lookInto({ path, program, bytes }: OwnSession, isOver: () => boolean): Promise<Seen> {
   try {
-    const isHeld = bytes <= defaults.lab.streamBytes
-    const held = isHeld ? await readFile(path) : null
-    const billed = held === null ? await requestsInLong(path, isOver) : requestsIn(path, held)
+    const isShort = bytes <= defaults.lab.streamBytes
+    const content = isShort ? await readFile(path) : null
+    const billed = content === null ? await requestsInLong(path, isOver) : requestsIn(path, content)
     const requests = billed.ok ? billed.requests : []
     // Most sessions were never compacted: those are not read a second time.
-    const mayBeCompacted = held === null || compactionMarks.some((mark) => held.includes(mark))
+    const mayBeCompacted = content === null || compactionMarks.some((mark) => content.includes(mark))
     const audited = mayBeCompacted && !isOver() ? await auditSession(path, isOver) : null
     if (audited?.ok !== true) return { requests, compactions: [] }
     const { session, compactions } = audited.audit

@@ -13,26 +13,26 @@ export interface RedactingStream {
   readonly found: readonly FoundSecret[]
 }
 
-const heldChars = 16_384
-const keyChars = 2 * heldChars
+const pendingChars = 16_384
+const keyChars = 2 * pendingChars
 
 export function redactingStream(): RedactingStream {
   const found: FoundSecret[] = []
-  let held = ''
+  let pending = ''
   const give = (length: number): string => {
-    const done = redact(held.slice(0, length))
-    held = held.slice(length)
+    const done = redact(pending.slice(0, length))
+    pending = pending.slice(length)
     found.push(...done.found)
     return done.text
   }
   return {
     found,
     push(piece) {
-      held += piece
-      return held.length < heldChars ? '' : give(safeCut(held))
+      pending += piece
+      return pending.length < pendingChars ? '' : give(safeCut(pending))
     },
-    flushLines: () => (held.includes('\n') ? give(safeCut(held)) : ''),
-    end: () => give(held.length),
+    flushLines: () => (pending.includes('\n') ? give(safeCut(pending)) : ''),
+    end: () => give(pending.length),
   }
 }
 
@@ -48,7 +48,7 @@ function safeCut(text: string): number {
   // A login and its password may stand on two lines (netrc).
   const pair = text.lastIndexOf('login', line)
   if (line > 0) return pair > 0 && line - pair < 200 ? text.lastIndexOf('\n', pair) + 1 || line : line
-  if (text.length < 2 * heldChars) return 0
+  if (text.length < 2 * pendingChars) return 0
   const gap = Math.max(
     text.lastIndexOf(' '),
     text.lastIndexOf(','),

@@ -45,7 +45,6 @@ const ofStore: ReadonlySet<string> = new Set<FailureCode>([
   'too-many-open-files',
   'changed-outside',
   'fenced',
-  'not-held',
 ])
 
 async function forked(parent: Core, spec: ForkSpec, signal: AbortSignal): Promise<ForkOutcome> {

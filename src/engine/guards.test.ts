@@ -176,5 +176,9 @@ describe('the code of a failure', () => {
     const session = await open({ store, model })
     const again = createEngine({ store, model, modelId: 'local' }).open(session.id)
     await expect(again).rejects.toMatchObject({ code: 'session-open' })
+    const missing = createEngine({ store, model, modelId: 'local' }).open(
+      '01890000-0000-7000-8000-000000000000',
+    )
+    await expect(missing).rejects.toMatchObject({ code: 'no-such-session' })
   })
 })

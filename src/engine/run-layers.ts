@@ -100,8 +100,8 @@ async function summarised(
   if (outcome.ok) return null
   const { code, message } = outcome.failure
   if (!isHarmless(code)) return outcome.failure
-  // What is held stays so for many requests; that is told once.
-  if (code !== 'held' || before !== code) emit({ type: 'notice', code: 'not-compacted', message })
+  // A hold stays for many requests; that is told once.
+  if (code !== 'on-hold' || before !== code) emit({ type: 'notice', code: 'not-compacted', message })
   return null
 }
 
@@ -129,7 +129,7 @@ async function factOf(
 const harmless: Readonly<Record<EditRefusalCode | PlanRefusalCode | CompactRefusalCode, boolean>> = {
   covered: true,
   overlap: true,
-  held: true,
+  'on-hold': true,
   pinned: true,
   'splits-pair': true,
   'not-stubbable': true,

@@ -220,7 +220,7 @@ export class Session<Request = unknown> {
     return this.#write({ type: 'release', target: seq(target) })
   }
 
-  /** Takes an edit back, if the view then still fits; the range is held until it is released. */
+  /** Takes an edit back, if the view then still fits; layers leave the range alone until it is released. */
   async undo(target: number): Promise<Entry> {
     const undone = await takeBack(this.#core, seq(target))
     if (!undone.ok) throw new EngineError(undone.failure)

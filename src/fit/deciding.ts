@@ -39,7 +39,7 @@ function keeping(
 export function withTrim(work: Work, share = 1): Work {
   const { request, chain, from } = work
   const limits = limitsFor(work.room, work.options.limits, share)
-  const results = work.held
+  const results = work.wishes
     .shortenable(newResults(request, from), share)
     .filter(({ unit }) => share < 1 || !work.edits.has(chain.links[unit]!))
   if (results.length === 0) return work
@@ -168,7 +168,7 @@ export function withBoundary(
     tailShare,
     keeper,
     opening: openingOf(work),
-    isPinned: work.options.pins === undefined ? undefined : work.held.isPinned,
+    isPinned: work.options.pins === undefined ? undefined : work.wishes.isPinned,
   })
   if (!made.ok) return made
   const before = work.boundaries.get(made.link)
@@ -194,11 +194,11 @@ export function withAccount(
   | { readonly ok: true; readonly work: Work; readonly result: Arranged }
   | { readonly ok: false; readonly why: string } {
   const found = applied.boundary!
-  const { setting, options, held, room, chain } = work
+  const { setting, options, wishes, room, chain } = work
   const made = retold(work.request, found, account, {
     point: setting.point,
     window: setting.window.tokens,
-    isPinned: options.pins === undefined ? undefined : held.isPinned,
+    isPinned: options.pins === undefined ? undefined : wishes.isPinned,
     wayBack: options.wayBack?.(found.boundary.kept) ?? goneForGood,
   })
   if (!made.ok) return made

@@ -56,11 +56,11 @@ class Scanner {
   value(depth: number): Node | null {
     const start = this.#place
     const before = this.#blanks
-    const done = (kind: Node['kind'], held?: Pick<Node, 'members' | 'elements'>): Node => ({
+    const done = (kind: Node['kind'], inner?: Pick<Node, 'members' | 'elements'>): Node => ({
       kind,
       start,
       end: this.#place,
-      ...held,
+      ...inner,
       hasBlanks: this.#blanks > before,
     })
     const first = this.#bytes[start]
@@ -131,9 +131,9 @@ class Scanner {
     }
   }
 
-  #closed<T>(held: T): T {
+  #closed<T>(inner: T): T {
     this.#place++
-    return held
+    return inner
   }
 
   #string(): boolean {

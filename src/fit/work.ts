@@ -31,7 +31,7 @@ export interface Work {
   /** How many units were there in the last call. */
   readonly known: number
   /** What the caller says of single messages and tools. */
-  readonly held: Held
+  readonly wishes: CallerWishes
   /** The first unit that was never sent. */
   readonly from: number
   readonly tokens: readonly number[]
@@ -93,7 +93,7 @@ export function workOf(
       match: found.kind,
       isCarried: found.isCarried,
       known: found.common,
-      held: heldBy(request, pieces, messages, options),
+      wishes: wishesOf(request, pieces, messages, options),
       from: firstUnsent(request, found.common),
       tokens: tokensOf(request, known),
       fixed,
@@ -202,19 +202,19 @@ export const untouchedTokens = ({ tokens, fixed, factor, state }: Work): number 
 
 // What the caller says of single messages and tools: messages that stay word for word, and how much of a tool's results passes whole.
 
-interface Held {
+interface CallerWishes {
   /** Whether it stands in a message that is pinned. */
   readonly isPinned: (unit: Unit) => boolean
   /** Results that may be shortened, each with the limit of its tool; `share` below one where the window asks for less. */
   readonly shortenable: (results: readonly LargeResult[], share: number) => readonly LargeResult[]
 }
 
-function heldBy(
+function wishesOf(
   request: ForeignRequest,
   pieces: readonly Piece[],
   messages: readonly unknown[],
   { pins, toolPolicies = {} }: FitOptions,
-): Held {
+): CallerWishes {
   const isPinned = ({ message }: Unit): boolean => {
     const origin = pieces[message]?.origin
     return pins !== undefined && origin !== undefined && pins(messages[origin], origin)

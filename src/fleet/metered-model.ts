@@ -72,6 +72,6 @@ function refusalText(refused: Exclude<Reserved, { ok: true } | { why: 'fenced' }
   if (refused.why === 'unpriced')
     return `there is a budget for ${whose}, but the price of ${model} is not known. Add it to the model table.`
   const { cap, spent, reserved, until } = refused
-  const held = reserved > 0 ? `, $${reserved.toFixed(4)} reserved by requests under way` : ''
-  return `the budget of ${whose} is used up: $${spent.toFixed(4)} of $${cap} spent${held}. It ends on ${until}; raise it with pal fleet budget.`
+  const underWay = reserved > 0 ? `, $${reserved.toFixed(4)} reserved by requests under way` : ''
+  return `the budget of ${whose} is used up: $${spent.toFixed(4)} of $${cap} spent${underWay}. It ends on ${until}; raise it with pal fleet budget.`
 }

@@ -42,7 +42,7 @@ export async function runTurnStep(
     const row = await queue.rows(session)
     if (!row.ok) return row
     const parked = row.rows[0]?.parked ?? null
-    if (parked !== null) return refused('held', `session ${session} is parked: ${parked}`)
+    if (parked !== null) return refused('parked', `session ${session} is parked: ${parked}`)
     const askedAt = performance.now()
     const leased = await store.lease(sessionId(session))
     if (!leased.ok && leased.why === 'failed') return leased

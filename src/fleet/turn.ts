@@ -113,7 +113,7 @@ function outcomeOf(error: unknown, turns: number): StepOutcome {
   return fencedCodes.has(failure.code) ? { kind: 'fenced', turns } : { kind: 'failed', turns, failure }
 }
 
-const fencedCodes: ReadonlySet<string> = new Set(['fenced', 'not-held', 'session-open', 'seq-taken'])
+const fencedCodes: ReadonlySet<string> = new Set(['fenced', 'session-open', 'seq-taken'])
 
 async function drain(
   session: Session,

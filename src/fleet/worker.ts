@@ -108,7 +108,7 @@ async function carryOut(
   const began = performance.now()
   const fence = new AbortController()
   const watch = setInterval(() => {
-    const until = store.heldUntil(lease)
+    const until = store.leasedUntil(lease)
     if (until !== null && until - performance.now() > leaseMs * workerDefaults.fenceShare) return
     clearInterval(watch)
     // A lease that is not held any more was given back, or the next append says who has it.

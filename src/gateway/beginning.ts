@@ -14,7 +14,7 @@ export type Beginning =
 /** Where a refusal for length may come inside a stream. */
 const mayRefuseLate: ReadonlySet<WireName> = new Set(['openai-responses', 'openai-chat'])
 
-export const isHeldBack = (wire: WireName, { statusCode, headers }: IncomingMessage): boolean =>
+export const isDelayed = (wire: WireName, { statusCode, headers }: IncomingMessage): boolean =>
   statusCode === 200 &&
   mayRefuseLate.has(wire) &&
   (headers['content-type'] ?? '').includes('text/event-stream')

@@ -32,7 +32,7 @@ export interface PlanOptions {
   /** Sessions whose requests are not changed any more. */
   readonly isOff: (session: string) => boolean
   /** Sessions in which nothing further is changed; what was sent is sent the same. */
-  readonly isHeld: (session: string) => boolean
+  readonly isFrozen: (session: string) => boolean
   readonly models: ModelTable
   readonly pace: (session: string) => Pace | undefined
   readonly now: number
@@ -54,8 +54,9 @@ export async function planFor(
   await tenant.refresh()
   const before = placeOf(request, label, chain, tenant, options)
   const isOff = options.isOff(before.session)
-  const isHeld = isOff || options.isHeld(before.session)
-  const refused = options.level === 'watch' || isHeld ? null : await decided(request, before, tenant, options)
+  const isFrozen = isOff || options.isFrozen(before.session)
+  const refused =
+    options.level === 'watch' || isFrozen ? null : await decided(request, before, tenant, options)
   // Again: others of this conversation may have come while its decisions were written.
   const found = placeOf(request, label, chain, tenant, options)
   const place = found.match === before.match ? { ...found, session: before.session } : found
@@ -65,7 +66,7 @@ export async function planFor(
   const plan = applied(request, place, tenant, null)
   if (options.isAnswered) void tenant.markUsed(plan.keptIn, chain.links, options.now)
   if (refused !== null) return { ...plan, unchanged: refused }
-  if (isHeld || !mayCompact(header, request, options) || !isCompactionDue(request, plan, place, options))
+  if (isFrozen || !mayCompact(header, request, options) || !isCompactionDue(request, plan, place, options))
     return plan
   return (await compactedPlan(request, place, tenant, options, 1)) ?? plan
 }

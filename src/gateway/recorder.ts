@@ -171,7 +171,7 @@ export class Recorder {
   }
 
   /** From here on nothing further is changed. */
-  held(session: string, why: string): void {
+  frozen(session: string, why: string): void {
     this.#enqueue(session, async () => {
       const open = await this.#open.get(session)
       if (open === null || open === undefined) return

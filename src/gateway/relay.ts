@@ -4,7 +4,7 @@ import type { Agent as PlainAgent, IncomingMessage, ServerResponse } from 'node:
 import type { Agent as SecureAgent } from 'node:https'
 import type { BreakList } from './break-list.ts'
 import { snapshotOf, type CacheWatch } from './breaks.ts'
-import { beginningOf, isHeldBack, type Beginning } from './beginning.ts'
+import { beginningOf, isDelayed, type Beginning } from './beginning.ts'
 import { endToEnd, forward } from './forward.ts'
 import { hearAnswer, type HeardAnswer } from './hearing.ts'
 import { wireOf } from './wires.ts'
@@ -43,7 +43,7 @@ export interface RelayContext {
   /** Sessions whose requests are not changed any more. */
   readonly off: Set<string>
   /** Sessions in which nothing further is changed; what was sent is sent the same. */
-  readonly held: Set<string>
+  readonly frozen: Set<string>
   /** How each conversation goes. */
   readonly paces: Recent<Pace>
   readonly watch: CacheWatch
@@ -187,7 +187,7 @@ async function lateRefusal(
   answer: IncomingMessage,
   { request, afterOverflow }: Sent,
 ): Promise<(Beginning & { readonly isOver: true }) | null> {
-  if (afterOverflow === null || !isHeldBack(request.wire, answer)) return null
+  if (afterOverflow === null || !isDelayed(request.wire, answer)) return null
   const heard = hearAnswer(request.wire, answer, request.model ?? '')
   const beginning = heard === null ? null : await beginningOf(answer, heard, options.limits.pingMs)
   return beginning?.isOver === true ? beginning : null
@@ -297,7 +297,7 @@ function count(context: RelayContext, { plan, request }: Sent, message: Answered
     context.breaks.add(place.session, heard.cacheBreak)
     options.recorder?.broke(place.session, heard.cacheBreak)
   }
-  holdWhereCostly(context, place.session)
+  freezeWhereCostly(context, place.session)
 }
 
 /** Every call of an answer reads what the gateway has left out. */
@@ -307,13 +307,13 @@ function readsBack({ content }: Answered, keptFolder: string): boolean {
 }
 
 /** What proves more expensive than the untouched requests is not done any further; what was sent is sent the same. */
-function holdWhereCostly({ options, savings, held }: RelayContext, session: string): void {
-  if (held.has(session) || !savings.costsMore(session)) return
-  held.add(session)
+function freezeWhereCostly({ options, savings, frozen }: RelayContext, session: string): void {
+  if (frozen.has(session) || !savings.costsMore(session)) return
+  frozen.add(session)
   const why =
     'what the gateway changed has cost more than it saved; nothing further is changed in this session'
   options.tell(`session ${session}: ${why}`)
-  options.recorder?.held(session, why)
+  options.recorder?.frozen(session, why)
 }
 
 // Some models bind their reasoning to the exact bytes before it. Where a client's own bytes follow bytes of ours (what was

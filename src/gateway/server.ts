@@ -77,7 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     agents,
     savings: new Savings(options.models),
     off: new Set(),
-    held: new Set(),
+    frozen: new Set(),
     paces: new Recent(rememberedSessions),
     watch: new CacheWatch(options.models),
     breaks: new BreakList(),
@@ -211,7 +211,7 @@ async function planOf(
   request: ForeignRequest,
   { searchParams }: PathParts,
 ): Promise<Planned> {
-  const { options, off, held, paces } = context
+  const { options, off, frozen, paces } = context
   const header = headerOf(incoming)
   const tenantName = tenantOf(header, searchParams, options.salt)
   const hide = hiderOf(header, searchParams)
@@ -224,7 +224,7 @@ async function planOf(
     limits: options.limits,
     newSession: () => randomUUID(),
     isOff: (session) => off.has(session),
-    isHeld: (session) => held.has(session),
+    isFrozen: (session) => frozen.has(session),
     models: options.models,
     pace: (session) => paces.get(session),
     now: options.clock.now(),

@@ -10,7 +10,7 @@ export const entryFlags: EntryFlags = {
   isError: 8,
   spilled: 16,
   pinned: 32,
-  held: 64,
+  onHold: 64,
   rewound: 128,
 }
 export const missingKind = 255

@@ -64,9 +64,9 @@ async function play(recording: Recording, name: string, asked: number | null): P
   const window = asked ?? lookUp(modelTable(), own)?.window ?? windowOf(model)
   const played = await replay(prepareReplay(recording), { policy, window, model, own, timeline: true })
   const moments = (played.timeline ?? []).map(
-    ({ at, held, fresh, read, written, output, dollars, lost, changes }): ReplayMoment => ({
+    ({ at, byHolder, fresh, read, written, output, dollars, lost, changes }): ReplayMoment => ({
       at,
-      held,
+      byHolder,
       input: fresh,
       read,
       written,

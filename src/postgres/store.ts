@@ -42,7 +42,7 @@ export interface PostgresStore extends Store {
   readonly tenant: string
   readonly connection: Connection
   /** Until when the steady clock (`performance.now`) this lease is surely ours; null where it is not held here. */
-  heldUntil(lease: Pick<Lease, 'session' | 'token'>): number | null
+  leasedUntil(lease: Pick<Lease, 'session' | 'token'>): number | null
   /** Takes over the keeping of a lease that a claim has taken; the next `lease` of that session gives it out. */
   adopt(lease: Lease, next: number | null, askedAt: number): void
   /** Stops renewing and closes what it has opened itself. Leases end by themselves. */
@@ -51,7 +51,7 @@ export interface PostgresStore extends Store {
 
 export const leaseDefaults = { leaseMs: 30_000, renewMs: 8_000 }
 
-interface Held {
+interface KeptLease {
   readonly lease: Lease
   until: LeaseEnd
   /** Taken by a claim and not yet opened. */
@@ -70,7 +70,7 @@ class SessionsInPostgres implements PostgresStore {
   readonly connection: Connection
   readonly #options: PostgresStoreOptions
   readonly #leaseMs: number
-  readonly #held = new Map<string, Held>()
+  readonly #leases = new Map<string, KeptLease>()
   #renewal: NodeJS.Timeout | null = null
 
   constructor(options: PostgresStoreOptions) {
@@ -96,7 +96,7 @@ class SessionsInPostgres implements PostgresStore {
   }
 
   async lease(session: SessionId): Promise<LeaseOutcome> {
-    const known = [...this.#held.values()].find(
+    const known = [...this.#leases.values()].find(
       ({ lease, adopted }) => lease.session === session && adopted !== null,
     )
     if (known?.adopted) {
@@ -128,18 +128,18 @@ class SessionsInPostgres implements PostgresStore {
   }
 
   async release(lease: Lease): Promise<Result<object>> {
-    const held = this.#held.get(keyOf(lease))
-    await held?.queue
-    this.#held.delete(keyOf(lease))
+    const kept = this.#leases.get(keyOf(lease))
+    await kept?.queue
+    this.#leases.delete(keyOf(lease))
     const done = await this.#call('select pal.release($1, $2, $3)', [lease.session, lease.token])
     return done.ok ? { ok: true } : done
   }
 
   append(...given: Parameters<Store['append']>): Promise<AppendOutcome> {
-    const held = this.#held.get(keyOf(given[0]))
-    if (held === undefined) return this.#append(...given)
-    const done = held.queue.then(() => this.#append(...given))
-    held.queue = done.catch(() => undefined)
+    const kept = this.#leases.get(keyOf(given[0]))
+    if (kept === undefined) return this.#append(...given)
+    const done = kept.queue.then(() => this.#append(...given))
+    kept.queue = done.catch(() => undefined)
     return done
   }
 
@@ -169,15 +169,15 @@ class SessionsInPostgres implements PostgresStore {
     )
     if (!found.ok) return { ok: false, why: 'failed', failure: found.failure }
     const said = found.rows[0]!['said'] as Exclude<AppendOutcome, { why: 'failed' }>
-    if (!said.ok && said.why === 'fenced') this.#held.delete(keyOf(lease))
+    if (!said.ok && said.why === 'fenced') this.#leases.delete(keyOf(lease))
     return said
   }
 
   async sync(lease: Lease): Promise<Result<object>> {
-    await this.#held.get(keyOf(lease))?.queue
-    const found = await this.#call('select pal.is_held($1, $2, $3) as held', [lease.session, lease.token])
+    await this.#leases.get(keyOf(lease))?.queue
+    const found = await this.#call('select pal.is_held($1, $2, $3) as ours', [lease.session, lease.token])
     if (!found.ok) return found
-    return found.rows[0]!['held'] === true ? { ok: true } : notHeld
+    return found.rows[0]!['ours'] === true ? { ok: true } : fenced
   }
 
   read(...[session, range = {}]: Parameters<Store['read']>): ReturnType<Store['read']> {
@@ -215,7 +215,7 @@ class SessionsInPostgres implements PostgresStore {
     if (!found.ok) return found
     switch (found.rows[0]!['said']) {
       case 'not-held':
-        return notHeld
+        return fenced
       case 'exists':
         return refused('exists', `there is another blob named ${blob}`)
       case 'quota':
@@ -257,7 +257,7 @@ class SessionsInPostgres implements PostgresStore {
     if (!found.ok) return found
     const said = found.rows[0]!['said']
     if (said === 'ok') return { ok: true }
-    if (said === 'not-held') return notHeld
+    if (said === 'not-held') return fenced
     return refused(
       'not-found',
       `a checkpoint up to ${checkpoint.upTo} covers entries that are not written yet`,
@@ -271,13 +271,13 @@ class SessionsInPostgres implements PostgresStore {
   }
 
   async remove(session: SessionId): Promise<Result<object>> {
-    const ours = [...this.#held.values()].filter(({ lease }) => lease.session === session)
+    const ours = [...this.#leases.values()].filter(({ lease }) => lease.session === session)
     const tokens = ours.map(({ lease }) => lease.token)
     const found = await this.#call('select pal.remove($1, $2, $3) as said', [session, tokens])
     if (!found.ok) return found
     const said = found.rows[0]!['said'] as { ok: boolean; why?: string; owner?: Owner }
     if (said.ok) {
-      for (const { lease } of ours) this.#held.delete(keyOf(lease))
+      for (const { lease } of ours) this.#leases.delete(keyOf(lease))
       return { ok: true }
     }
     if (said.why === 'session-open')
@@ -288,8 +288,8 @@ class SessionsInPostgres implements PostgresStore {
     return refused('no-such-session', `there is no session ${session}`)
   }
 
-  heldUntil(lease: Pick<Lease, 'session' | 'token'>): number | null {
-    const until = this.#held.get(keyOf(lease))?.until
+  leasedUntil(lease: Pick<Lease, 'session' | 'token'>): number | null {
+    const until = this.#leases.get(keyOf(lease))?.until
     return until === undefined ? null : steadyEnd(until)
   }
 
@@ -299,8 +299,8 @@ class SessionsInPostgres implements PostgresStore {
     if (this.#options.connection === undefined) await this.connection.close()
   }
 
-  #keep(lease: Lease, askedAt: number, adopted: Held['adopted']): void {
-    this.#held.set(keyOf(lease), {
+  #keep(lease: Lease, askedAt: number, adopted: KeptLease['adopted']): void {
+    this.#leases.set(keyOf(lease), {
       lease,
       until: endAfter(this.#leaseMs, askedAt),
       adopted,
@@ -314,7 +314,7 @@ class SessionsInPostgres implements PostgresStore {
 
   /** All in one statement. Those that were taken over are held no longer. */
   async #renew(): Promise<void> {
-    const all = [...this.#held.values()]
+    const all = [...this.#leases.values()]
     if (all.length === 0) return
     const until = endAfter(this.#leaseMs, performance.now())
     const found = await this.#call('select pal.renew($1, $2, $3, $4) as id', [
@@ -324,9 +324,9 @@ class SessionsInPostgres implements PostgresStore {
     ])
     if (!found.ok) return
     const renewed = new Set(found.rows.map(({ id }) => id))
-    for (const held of all) {
-      if (renewed.has(held.lease.session)) held.until = until
-      else this.#held.delete(keyOf(held.lease))
+    for (const kept of all) {
+      if (renewed.has(kept.lease.session)) kept.until = until
+      else this.#leases.delete(keyOf(kept.lease))
     }
   }
 
@@ -341,4 +341,4 @@ const mostBlobBytes = 1_000_000_000
 const keyOf = ({ session, token }: Pick<Lease, 'session' | 'token'>): string => `${token}/${session}`
 const overQuota = (name: string): { readonly ok: false; readonly failure: Failure } =>
   refused('quota', `the blob ${name} needs more than the bytes left to the session`)
-const notHeld = refused('not-held', 'this lease is no longer the one that writes; open the session again')
+const fenced = refused('fenced', 'this lease is no longer the one that writes; open the session again')

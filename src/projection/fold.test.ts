@@ -329,13 +329,13 @@ describe('edits', () => {
     expect(shape(released.view())).toEqual(shape(dropped.view()))
   })
 
-  it('[P8] what an undo gives back is held from layers until it is released, never from the user', () => {
+  it('[P8] what an undo gives back is left alone by layers until it is released, never from the user', () => {
     const stub = edit(
       [{ kind: 'stub', at: { seq: seq(3), block: 0 }, text: '[gone]', ref: '3' }],
       'automatic',
     )
     const fold = folded(...turns, stub, { type: 'undo', target: seq(7) })
-    expect(code(fold, stub)).toBe('held')
+    expect(code(fold, stub)).toBe('on-hold')
     expect(code(fold, { ...stub, asked: 'user' } as Fact)).toBeUndefined()
     const released = folded(
       ...turns,

@@ -321,7 +321,7 @@ export class Fold {
       tokens: sizeOf(anchor, estimate, factor),
       factor,
       staleReasoning: this.edits.stale(),
-      held: this.edits.held(),
+      holds: this.edits.visibleHolds(),
       pins: this.edits.pins.filter((pin) => pin.released === null),
       lastUsage,
       lastRequest,

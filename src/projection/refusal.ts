@@ -20,7 +20,7 @@ export type EditRefusalCode =
   | 'no-such-edit'
   | 'covered'
   | 'overlap'
-  | 'held'
+  | 'on-hold'
   | 'pinned'
   | 'splits-pair'
   | 'not-stubbable'
@@ -85,23 +85,23 @@ function editingRefusal(fold: Fold, fact: FactOf<'view-edit'> | FactOf<'boundary
       return { code: 'overlap', message: `two edits of one proposal overlap at ${range.from}–${range.to}` }
     }
     const refusal =
-      heldRefusal(fold, fact, range) ?? rangeRefusal(fold, range) ?? oneRefusal(fold, parts, edit, fact)
+      holdRefusal(fold, fact, range) ?? rangeRefusal(fold, range) ?? oneRefusal(fold, parts, edit, fact)
     if (refusal !== null) return refusal
   }
   return null
 }
 
-function heldRefusal(
+function holdRefusal(
   fold: Fold,
   fact: FactOf<'view-edit'> | FactOf<'boundary'>,
   range: Range,
 ): EditRefusal | null {
   if (fact.asked !== 'automatic') return null
-  const held = fold.edits.held().find((hold) => !isApart(hold, range))
-  if (held === undefined) return null
+  const hold = fold.edits.visibleHolds().find((one) => !isApart(one, range))
+  if (hold === undefined) return null
   return {
-    code: 'held',
-    message: `${held.from}–${held.to} was restored by an undo and is held until it is released`,
+    code: 'on-hold',
+    message: `${hold.from}–${hold.to} was restored by an undo and stays until it is released`,
   }
 }
 

@@ -88,7 +88,7 @@ export interface View {
   /** Reasoning made in these ranges was made under a prefix that has changed since. */
   readonly staleReasoning: readonly Range[]
   /** Ranges that layers leave alone until they are released: what an undo gave back. */
-  readonly held: readonly Range[]
+  readonly holds: readonly Range[]
   /** Blocks that no layer touches, with the place of the pin (to release it by). */
   readonly pins: readonly Pin[]
   readonly lastUsage: Usage | null

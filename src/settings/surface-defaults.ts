@@ -40,7 +40,7 @@ export const surfaceDefaults = {
   },
   inspector: {
     /** Bytes that nothing has removed from context after which the window is no longer computed. */
-    heldBytes: 96 * MB,
+    viewBytes: 96 * MB,
     /** Bytes between two kept folds of an index, at least, and the most that are kept. */
     snapshotBytes: 1 * MB,
     snapshots: 256,

@@ -68,11 +68,11 @@ class InMemoryStore implements Store {
   }
 
   async owners(sessions: readonly SessionId[]): ReturnType<Store['owners']> {
-    const held = sessions.flatMap((session) => {
+    const owned = sessions.flatMap((session) => {
       const known = this.#sessions.get(session)
       return known === undefined || known.lease === null ? [] : [[session, ownerOf(known)] as const]
     })
-    return new Map(held)
+    return new Map(owned)
   }
 
   async lease(session: SessionId): Promise<LeaseOutcome> {
@@ -86,18 +86,18 @@ class InMemoryStore implements Store {
   }
 
   async release(lease: Lease): Promise<Result<object>> {
-    const held = this.#held(lease)
-    if (held !== null) held.lease = null
+    const leased = this.#leased(lease)
+    if (leased !== null) leased.lease = null
     return { ok: true }
   }
 
   async append(...[lease, entries, expected]: Parameters<Store['append']>): ReturnType<Store['append']> {
-    const held = this.#held(lease)
-    if (held === null) {
+    const leased = this.#leased(lease)
+    if (leased === null) {
       const known = this.#sessions.get(lease.session)
       return { ok: false, why: 'fenced', owner: known?.lease ? ownerOf(known) : null }
     }
-    const next = nextOf(held.kept)
+    const next = nextOf(leased.kept)
     if (next !== null && expected !== next) return { ok: false, why: 'seq-taken', next }
     const lines: string[] = []
     for (const [index, entry] of entries.entries()) {
@@ -107,7 +107,7 @@ class InMemoryStore implements Store {
       lines.push(line)
     }
     if (lines.length === 0) return { ok: true }
-    const kept = (held.kept ??= { first: expected, lines: [], bytes: 0, modifiedAt: 0 })
+    const kept = (leased.kept ??= { first: expected, lines: [], bytes: 0, modifiedAt: 0 })
     for (const line of lines) {
       kept.lines.push(line)
       kept.bytes += Buffer.byteLength(line) + 1
@@ -117,7 +117,7 @@ class InMemoryStore implements Store {
   }
 
   async sync(lease: Lease): Promise<Result<object>> {
-    return this.#held(lease) === null ? notHeld : { ok: true }
+    return this.#leased(lease) === null ? fenced : { ok: true }
   }
 
   async *read(session: SessionId, range: Partial<Range> = {}): AsyncIterable<ReadItem> {
@@ -142,11 +142,11 @@ class InMemoryStore implements Store {
   }
 
   async putBlob(...[lease, name, source]: Parameters<Store['putBlob']>): ReturnType<Store['putBlob']> {
-    const held = this.#held(lease)
-    if (held === null) return notHeld
+    const leased = this.#leased(lease)
+    if (leased === null) return fenced
     const parts: Uint8Array[] = []
     let room = this.#quotaBytes
-    for (const bytes of held.blobs.values()) room -= bytes.byteLength
+    for (const bytes of leased.blobs.values()) room -= bytes.byteLength
     try {
       for await (const part of source instanceof Uint8Array ? [source] : source) {
         room -= part.byteLength
@@ -159,10 +159,10 @@ class InMemoryStore implements Store {
     }
     const bytes = Buffer.concat(parts)
     const blob = safeName(name)
-    const existing = held.blobs.get(blob)
+    const existing = leased.blobs.get(blob)
     if (existing !== undefined && !bytes.equals(existing))
       return refused('exists', `there is another blob named ${blob}`)
-    held.blobs.set(blob, bytes)
+    leased.blobs.set(blob, bytes)
     return {
       ok: true,
       blob,
@@ -186,16 +186,16 @@ class InMemoryStore implements Store {
   async putCheckpoint(
     ...[lease, checkpoint]: Parameters<Store['putCheckpoint']>
   ): ReturnType<Store['putCheckpoint']> {
-    const held = this.#held(lease)
-    if (held === null) return notHeld
-    const next = nextOf(held.kept)
+    const leased = this.#leased(lease)
+    if (leased === null) return fenced
+    const next = nextOf(leased.kept)
     if (next === null || checkpoint.upTo >= next) {
       return refused(
         'not-found',
         `a checkpoint up to ${checkpoint.upTo} covers entries that are not written yet`,
       )
     }
-    held.checkpoint = JSON.stringify(checkpoint)
+    leased.checkpoint = JSON.stringify(checkpoint)
     return { ok: true }
   }
 
@@ -210,7 +210,7 @@ class InMemoryStore implements Store {
       : refused('no-such-session', `there is no session ${session}`)
   }
 
-  #held(lease: Lease): Session | null {
+  #leased(lease: Lease): Session | null {
     const known = this.#sessions.get(lease.session)
     return known?.lease?.token === lease.token ? known : null
   }
@@ -247,7 +247,7 @@ function unfit(line: string, place: number, wanted: number): Failure | null {
   return { code: 'too-large', message: `entry ${place} is too long for a line; keep it as a blob` }
 }
 
-const notHeld = refused('not-held', 'this lease is no longer the one that writes; open the session again')
+const fenced = refused('fenced', 'this lease is no longer the one that writes; open the session again')
 const noSession = (session: SessionId): ReadItem => ({
   kind: 'failed',
   failure: { code: 'no-such-session', message: `there is no session ${session} in this store` },

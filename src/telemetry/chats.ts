@@ -128,8 +128,8 @@ export class Chats {
     const system = Math.min(prompt, this.#fixed.system)
     const tools = Math.min(prompt - system, this.#fixed.tools)
     const summary = Math.min(prompt - system - tools, this.#boundaries.tokens)
-    const held = { system, tools, summary, conversation: prompt - system - tools - summary }
-    for (const [holder, tokens] of Object.entries(held)) {
+    const byHolder = { system, tools, summary, conversation: prompt - system - tools - summary }
+    for (const [holder, tokens] of Object.entries(byHolder)) {
       const by = { ...this.#teller.own(model), [names.holder]: holder }
       this.#teller.port.count('palimpsest.window.tokens', tokens, by, at)
     }

@@ -61,8 +61,8 @@ export const modelContract: readonly ModelCase[] = [
       assert.equal(last.type, 'end')
       if (last.type !== 'end') return
       const streamed = events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('')
-      const held = textsIn(last.message.content)
-      assert.equal(streamed, held.join(''))
+      const texts = textsIn(last.message.content)
+      assert.equal(streamed, texts.join(''))
       assert.notEqual(streamed, '')
       assert.notEqual(last.message.messageId, '')
       for (const count of [last.message.usage.input, last.message.usage.output])

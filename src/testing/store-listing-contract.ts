@@ -57,23 +57,23 @@ export const listingCases: readonly ContractCase[] = [
     title: 'who writes is told of those sessions that are asked about and that somebody writes',
     run: async (makeStore) => {
       const store = await makeStore()
-      const [held, free, other] = ['held', 'free', 'other'].map(sessionId) as [
+      const [written, free, other] = ['written', 'free', 'other'].map(sessionId) as [
         SessionId,
         SessionId,
         SessionId,
       ]
-      const { lease } = await leased(store, held)
+      const { lease } = await leased(store, written)
       await released(store, (await leased(store, free)).lease)
       await leased(store, other)
-      const owners = await store.owners([held, free, sessionId('none')])
-      assert.deepEqual([...owners.keys()], [held])
-      const taken = await store.lease(held)
+      const owners = await store.owners([written, free, sessionId('none')])
+      assert.deepEqual([...owners.keys()], [written])
+      const taken = await store.lease(written)
       assert.ok(!taken.ok && taken.why === 'taken')
-      assert.equal(owners.get(held)?.who, taken.owner.who)
-      assert.equal(owners.get(held)?.since, taken.owner.since)
+      assert.equal(owners.get(written)?.who, taken.owner.who)
+      assert.equal(owners.get(written)?.since, taken.owner.since)
       assert.deepEqual(await store.owners([]), new Map())
       await released(store, lease)
-      assert.deepEqual(await store.owners([held]), new Map())
+      assert.deepEqual(await store.owners([written]), new Map())
     },
   },
 ]

@@ -37,7 +37,7 @@ describe('changing what is shown', () => {
     await pal(['-p', '--continue', 'and?'])
     const body = JSON.stringify(simulator.log.last()?.body)
     expect(body.split('word '.repeat(9000)).length - 1).toBe(3)
-    expect((await pal(['release', String(undone['held'])])).code).toBe(0)
+    expect((await pal(['release', String(undone['hold'])])).code).toBe(0)
   })
 
   it('[Z35] a result that was too large when it came is in the list, and undo sends it whole', async () => {

@@ -316,7 +316,7 @@ describe('what an undo gave back', () => {
     expect(ofType(await factsOf(store, session.id), 'boundary').length).toBe(1)
     const second = await turn(session.send('and on'))
     expect(second.outcome).toBe('done')
-    expect(second.notices).toContain('held-released')
+    expect(second.notices).toContain('hold-released')
     expect(ofType(await factsOf(store, session.id), 'release').length).toBe(1)
   })
 })
@@ -336,12 +336,12 @@ describe('an undo of what fired at the threshold', () => {
     await session.undo(row!.seq)
     const told: string[] = []
     let sent = 0
-    while (!told.includes('held-released')) {
+    while (!told.includes('hold-released')) {
       const { outcome, notices, failure } = await turn(session.send(`and ${++sent}`))
       expect([outcome, failure]).toEqual(['done', null])
       told.push(...notices)
       // Up to the moment when the window is full nothing newer has gone; then the oldest goes.
-      if (!told.includes('held-released')) {
+      if (!told.includes('hold-released')) {
         expect((await boundaries()).length).toBe(1)
         const body = lastBody(scene.simulator.log.requests)
         for (let n = 0; n < sent; n++) expect(body).toContain(`END-${n}`)

@@ -147,6 +147,17 @@ describe.skipIf(skipReason !== null)('answered once', () => {
     expect(heard.length).toBe(2)
   })
 
+  it('[FL6] a step for a session that is parked says so, and asks nothing', async () => {
+    const { model, heard, fleet } = await opened()
+    const one = fleet()
+    await send(one, 's', '0', 'first')
+    expect(await one.queue.park('s', 'somebody looks at it')).toMatchObject({ ok: true, isFound: true })
+    expect(await runTurnStep(step, { ...one, openEngine: engineOver(one, model) })).toMatchObject({
+      failure: { code: 'parked', message: expect.stringContaining('somebody looks at it') as string },
+    })
+    expect(heard).toEqual([])
+  })
+
   it('[FL2] a claim and a finish whose answers were lost are asked again: the same claim, and no later wish is taken', async () => {
     const { fleet, adminUrl } = await opened()
     const { queue, connection, store } = fleet()

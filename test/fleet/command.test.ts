@@ -116,7 +116,7 @@ describe.skipIf(skipReason !== null)('pal fleet', () => {
     expect((await doctor(readerUrl, 'acme')).out).toMatch(/role\s+ok\s+.*it only reads/)
   })
 
-  it('[FL18] prune: old sessions are counted, then removed with their agents; what waits, is parked, held or newer stays', async () => {
+  it('[FL18] prune: old sessions are counted, then removed with their agents; what waits, is parked, being written or newer stays', async () => {
     const database = await freshDatabase(server)
     const fleet = fleetOn(database.url)
     const at: Workspace = await openWorkspace({ PAL_DATABASE_URL: database.url, PAL_TENANT: 'acme' })

@@ -251,7 +251,7 @@ describe('numbers', () => {
       output: all(3),
       dollars,
       tokens: all(130),
-      held: all([1, 2, 3, 4, 5, 115]),
+      byHolder: all([1, 2, 3, 4, 5, 115]),
       limit: all(1000),
       answer: all(null),
       break: dollars.map((_, at) => (at === 1 ? 3 : null)),
@@ -285,8 +285,8 @@ describe('the chart', () => {
     const rowsOf = (count: number, seed: number) =>
       Array.from({ length: count }, (_, at) => {
         const tokens = ((at + 1) * (seed + 7919)) % 100_003
-        const held = [0, 0, tokens, 0, 0, 0]
-        return { number: at + 1, held, tokens, input: 1, read: 0, written: 0, dollars: 1 }
+        const byHolder = [0, 0, tokens, 0, 0, 0]
+        return { number: at + 1, byHolder, tokens, input: 1, read: 0, written: 0, dollars: 1 }
       })
     const all = stacked({ rows: rowsOf(9000, 1), limit: null, marks: [] }, [1, 9001])
     expect(all[0]!.length).toBeLessThanOrEqual(2502)

@@ -103,8 +103,8 @@ describe('pal inspect', () => {
     expect(chunk.input).toEqual(billed.map(({ usage }) => usage?.input_tokens))
     expect(chunk.read).toEqual(billed.map(({ usage }) => usage?.cache_read_input_tokens))
     expect(chunk.written).toEqual(billed.map(({ usage }) => usage?.cache_creation_input_tokens))
-    for (const [row, held] of chunk.held.entries())
-      expect(held.reduce((sum, tokens) => sum + tokens, 0)).toBe(chunk.tokens[row])
+    for (const [row, byHolder] of chunk.byHolder.entries())
+      expect(byHolder.reduce((sum, tokens) => sum + tokens, 0)).toBe(chunk.tokens[row])
     const context = JSON.parse((await at.pal(['context', '--json'])).out) as RequestDetail
     const detail = await get<RequestDetail>(`/api/s/${main.session}/request/${chunk.seq.at(-1)}`)
     expect(detail.tokens).toBe(context.tokens)

@@ -96,7 +96,7 @@ describe('media that must go', () => {
     const pin = await session.pin({ seq: session.view().messages.at(0)!.from, block: 1 })
     const ended = await turn(session.send(pictures(1, 10)))
     expect(ended.outcome).toBe('done')
-    expect(ended.notices).toContain('held-released')
+    expect(ended.notices).toContain('hold-released')
     expect(lastImages(api)).toBe(1)
     const sent = bodyText(api.simulator.log.requests.at(-1)!.body)
     expect(sent).toContain(`Expand {\\"ref\\": \\"${place}.1\\"}`)

@@ -150,7 +150,7 @@ describe.skipIf(skipReason !== null)('a store in Postgres', () => {
     expect((await slow.putBlob(old, 'x', Buffer.from('x'))).ok).toBe(false)
     expect((await slow.putCheckpoint(old, { version: 1, upTo: seq(0), state: 1, needs: [] })).ok).toBe(false)
     expect((await slow.sync(old)).ok).toBe(false)
-    expect(slow.heldUntil(old)).toBe(null)
+    expect(slow.leasedUntil(old)).toBe(null)
     expect((await readEntries(other.read(main))).length).toBe(1)
   })
 
@@ -160,13 +160,13 @@ describe.skipIf(skipReason !== null)('a store in Postgres', () => {
     const store = storeOn(database, { leaseMs, renewMs: 100 })
     const before = performance.now()
     const { lease } = await leased(store, main)
-    const first = store.heldUntil(lease)!
+    const first = store.leasedUntil(lease)!
     expect(first).toBeLessThanOrEqual(performance.now() + leaseMs)
     expect(first).toBeGreaterThanOrEqual(before + leaseMs)
     const end = async () =>
       (await sql(database.adminUrl, 'select lease_until from pal.session'))[0]!['lease_until'] as Date
     const firstEnd = await end()
-    await until(() => store.heldUntil(lease)! > first + 500, 'a renewal')
+    await until(() => store.leasedUntil(lease)! > first + 500, 'a renewal')
     expect((await end()).getTime()).toBeGreaterThan(firstEnd.getTime())
     expect(await storeOn(database).lease(main)).toMatchObject({ ok: false, why: 'taken' })
     await stored(store, lease, notes(0, 0), 0)
@@ -176,7 +176,7 @@ describe.skipIf(skipReason !== null)('a store in Postgres', () => {
     const database = await freshDatabase(server)
     const store = storeOn(database, { leaseMs: 60_000, renewMs: 3_600_000 })
     const { lease } = await leased(store, main)
-    const left = (): number => store.heldUntil(lease)! - performance.now()
+    const left = (): number => store.leasedUntil(lease)! - performance.now()
     const now = Date.now()
     vi.useFakeTimers({ toFake: ['Date'] })
     open.push({ close: async () => void vi.useRealTimers() })

@@ -64,7 +64,7 @@ function boundary(made: Plan, room: Room, asked: 'automatic' | 'user' = 'automat
   }
 }
 
-const forced: PlanOptions = { trigger: 'auto', mayTouchHeld: true }
+const forced: PlanOptions = { trigger: 'auto', mayTouchHolds: true }
 
 /** Pins of a random session are not held to their share; where they alone are too large, nothing can help. */
 function pinnedTokens(fold: Fold): number {
@@ -108,12 +108,12 @@ describe('compaction', () => {
   it('[P3] leaves a view that composes to a request the wire takes', () => {
     const seen = { reasoning: 0, severalSpans: 0 }
     fc.assert(
-      fc.property(sessions, rooms, fc.boolean(), (entries, clues, mayTouchHeld) => {
+      fc.property(sessions, rooms, fc.boolean(), (entries, clues, mayTouchHolds) => {
         const fold = foldOf(entries)
         const room = roomFor(fold, clues)
-        const outcome = plan(fold, room, { trigger: 'manual', mayTouchHeld })
+        const outcome = plan(fold, room, { trigger: 'manual', mayTouchHolds })
         fc.pre(outcome.ok)
-        const asked = mayTouchHeld ? 'user' : 'automatic'
+        const asked = mayTouchHolds ? 'user' : 'automatic'
         const fact = boundary(outcome.plan, room, asked)
         expect(viewRefusal(fold, fact)).toBeNull()
         fold.push(new Pen({ first: fold.numbers.upTo + 1 }).write(fact))
@@ -185,7 +185,7 @@ describe('compaction', () => {
         (entries, clues, trigger) => {
           const fold = foldOf(entries)
           const room = roomFor(fold, clues)
-          const outcome = plan(fold, room, { trigger, mayTouchHeld: true })
+          const outcome = plan(fold, room, { trigger, mayTouchHolds: true })
           fc.pre(outcome.ok)
           expect(outcome.plan.tokensAfter).toBeLessThan(outcome.plan.tokensBefore)
         },

@@ -55,13 +55,13 @@ export async function restore(
   target: Seq,
   prefix: CommandPrefix | null,
 ): Promise<void> {
-  const { seq: held } = await session.undo(target)
+  const { seq: hold } = await session.undo(target)
   const { tokens } = session.view()
-  if (prefix === null) io.out(`${safeJson({ session: session.id, undone: target, held, tokens })}\n`)
+  if (prefix === null) io.out(`${safeJson({ session: session.id, undone: target, hold, tokens })}\n`)
   else
     io.out(
       `edit #${target} is undone; the context is ${whole(tokens)} tokens now. ` +
-        `It won't be removed again automatically while it fits; ${prefix}release ${held} allows that\n`,
+        `It won't be removed again automatically while it fits; ${prefix}release ${hold} allows that\n`,
     )
 }
 

@@ -75,10 +75,10 @@ export class Conversation {
     const next = await this.#preset.engine.open(to ?? undefined)
     this.#opened = next
     this.#session = Promise.resolve(next)
-    if (before !== null) this.#left.set(before, this.#closeBeside(before))
+    if (before !== null) this.#left.set(before, this.#closeInBackground(before))
   }
 
-  async #closeBeside(session: Session): Promise<void> {
+  async #closeInBackground(session: Session): Promise<void> {
     try {
       await session.close({ patient: true })
     } catch (error) {

@@ -190,10 +190,10 @@ export class CallBlock implements Foldable {
     }
     // A change that worked is told by its diff.
     if (this.#change !== null && !this.#isError && !this.#isOpen) return lines
-    return [...lines, ...this.#told(this.#result, width)]
+    return [...lines, ...this.#resultLines(this.#result, width)]
   }
 
-  #told(result: string, width: number): string[] {
+  #resultLines(result: string, width: number): string[] {
     const most = this.#isOpen ? Infinity : defaults.screen.resultLines
     const lines = safeText(result)
       .trimEnd()

@@ -245,8 +245,8 @@ function storedScan(record: Fields | null): StoredScan | null {
   if (record === null || identity === null || offset === null) return null
   const pairs = (value: unknown): readonly (readonly [string, unknown])[] =>
     listOf(value).flatMap((pair) => {
-      const [key, held] = listOf(pair)
-      return typeof key === 'string' ? [[key, held] as const] : []
+      const [key, stored] = listOf(pair)
+      return typeof key === 'string' ? [[key, stored] as const] : []
     })
   const tasks = pairs(record['tasks']).map(([id, isBegun]) => [id, isBegun === true] as const)
   return {

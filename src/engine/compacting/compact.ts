@@ -112,7 +112,7 @@ function planOptions(
     // Whoever asks for a text of its own gets one.
     pressureClearing: isArchive(ask) ? false : core.options.pressureClearing,
     scale: scaleOf(core, ask, room),
-    mayTouchHeld: trigger === 'manual',
+    mayTouchHolds: trigger === 'manual',
     prefixTo: prefixOf(core),
   }
 }
@@ -138,9 +138,9 @@ function scaleOf(core: Slice<'view'>, ask: CompactAsk, { window }: Room): number
   return Math.max(1, counted / Math.max(1, core.view().tokens))
 }
 
-/** What an undo gave back is held until the window leaves no choice. */
+/** What an undo restored is left alone until the window leaves no choice. */
 const isForced = (core: Slice<'role' | 'view'>, { trigger }: CompactAsk, room: Room, code: string): boolean =>
-  code === 'held' &&
+  code === 'on-hold' &&
   core.role.compacts === 'all' &&
   (trigger === 'reactive' || core.view().tokens > room.effective)
 
@@ -152,13 +152,13 @@ async function forced(
 ): Promise<PlanOutcome> {
   const holds = [...new Set(core.state.fold.edits.holds.map((hold) => hold.seq))]
   const released = await core.append(holds.map((target): Fact => ({ type: 'release', target })))
-  if (!released.ok) return { ok: false, code: 'held', message: released.failure.message }
+  if (!released.ok) return { ok: false, code: 'on-hold', message: released.failure.message }
   emit({
     type: 'notice',
-    code: 'held-released',
+    code: 'hold-released',
     message: 'what an undo restored no longer fits the window and is compacted again',
   })
-  return plan(core.state.fold, room, { ...options, mayTouchHeld: true })
+  return plan(core.state.fold, room, { ...options, mayTouchHolds: true })
 }
 
 /** A hook may forbid it, as long as the session can go on without. */

@@ -293,7 +293,7 @@ async function releaseHolds(
   if (!released.ok) return released.failure
   emit({
     type: 'notice',
-    code: 'held-released',
+    code: 'hold-released',
     message: `media that were pinned or restored by an undo cannot be sent and are released (${inTheWay.join(', ')})`,
   })
   return null

@@ -208,11 +208,11 @@ export class MemoryRoom {
   }
 
   #failure(): Failure {
-    const [held, limit] = [this.#bytes, this.#heap.heap_size_limit].map((bytes) => Math.floor(bytes / MB))
+    const [taken, limit] = [this.#bytes, this.#heap.heap_size_limit].map((bytes) => Math.floor(bytes / MB))
     return {
       code: 'no-memory',
       message:
-        `session ${this.#session} holds more than ${held} MB that nothing has removed from context, too much for the ${limit} MB of memory ` +
+        `session ${this.#session} holds more than ${taken} MB that nothing has removed from context, too much for the ${limit} MB of memory ` +
         `this process may use. Open it once with more, NODE_OPTIONS=--max-old-space-size=MEGABYTES with about three times the size of its ` +
         'transcript, and compact it there (/compact, or pal compact); nothing was changed',
     }

@@ -56,7 +56,7 @@ export async function blockDetail(
       born: await bornOf(place, entry),
       isPinned: pin !== undefined,
       pin: pin?.seq ?? null,
-      isHeld: edits.held().some(({ from, to }) => at >= from && at <= to),
+      isOnHold: edits.visibleHolds().some(({ from, to }) => at >= from && at <= to),
       intervals,
       total: intervals.map(({ price }) => price).reduce(added, nothing),
       namedAgain: await namedAgain(place, entry, shown),

@@ -1,5 +1,5 @@
 // Pieces of the index as the page gets them: entries and requests in columns, newest first, and what entries have cost.
-import { holders, shared } from '../../lab/playing/held-tokens.ts'
+import { holders, shared } from '../../lab/playing/holder-tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { seq } from '../../transcript/ids.ts'
 import { isInForce } from '../../projection/folding/live-edits.ts'
@@ -41,7 +41,7 @@ function flagsOf(index: SessionIndex, begin: number, end: number): Uint8Array {
   const { edits } = index.state.fold
   const pinned = new Set(edits.pins.filter((pin) => isInForce(pin, Infinity)).map(({ at }) => at as number))
   const flags = entries.copied(new Uint8Array(end - begin), 'flags', begin, end)
-  const held = edits.held()
+  const holds = edits.visibleHolds()
   for (let row = 0; row < flags.length; row++) {
     const place = first + begin + row
     if (lives.cutAt(place) !== null) {
@@ -61,7 +61,7 @@ function flagsOf(index: SessionIndex, begin: number, end: number): Uint8Array {
       flags[row]! |= isEdited ? entryFlags.stubbed : entryFlags.visible
     }
     if (pinned.has(place)) flags[row]! |= entryFlags.pinned
-    if (held.some(({ from, to }) => place >= from && place <= to)) flags[row]! |= entryFlags.held
+    if (holds.some(({ from, to }) => place >= from && place <= to)) flags[row]! |= entryFlags.onHold
   }
   return flags
 }
@@ -96,7 +96,7 @@ export function requestChunk(index: SessionIndex, before: number | null, count: 
     output: maybe('output'),
     dollars: maybe('dollars'),
     tokens,
-    held: rows.map((row, at) =>
+    byHolder: rows.map((row, at) =>
       shared(
         holders.map((holder) => requests.get(row, holder)),
         tokens[at]!,

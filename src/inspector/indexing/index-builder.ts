@@ -3,7 +3,7 @@
 // index may be thrown away, and an index of the beginning is extended by the rest.
 import { checkpointFor } from '../../engine/opening/resume.ts'
 import { advance, branched, newState, type SessionState } from '../../engine/state.ts'
-import { HeldTokens, holders } from '../../lab/playing/held-tokens.ts'
+import { HolderTokens, holders } from '../../lab/playing/holder-tokens.ts'
 import { windowOf } from '../../model/models.ts'
 import { EditList } from '../../projection/edit-list.ts'
 import { isControl } from '../../projection/folding/live-edits.ts'
@@ -37,7 +37,7 @@ export class SessionIndex implements IndexParts {
   readonly lives: EditLives
   readonly editList: EditList
   #state: SessionState
-  readonly #held = new HeldTokens()
+  readonly #holders = new HolderTokens()
   /** Since the last request nothing but new entries has come. */
   #isGrown = true
   readonly #labels: Map<string, number>
@@ -122,17 +122,17 @@ export class SessionIndex implements IndexParts {
 
   #advance(entry: StoredEntry, bytes: number): void {
     const { lists } = this
-    lists.heldBytes += bytes
+    lists.viewBytes += bytes
     lists.readBytes += bytes
     // More than any window holds: the session was never compacted, and the window is no longer computed.
-    if (lists.heldBytes > defaults.inspector.heldBytes || lists.readOnlyFrom !== null)
+    if (lists.viewBytes > defaults.inspector.viewBytes || lists.readOnlyFrom !== null)
       lists.unfoldedFrom ??= entry.seq
     if (lists.unfoldedFrom !== null) return
     this.#state = advance(this.#state, entry, this.options.models)
     const isBoundary = isKnown(entry) && entry.fact.type === 'boundary'
     if (!isBoundary) return
     this.#state.fold.evict()
-    lists.heldBytes = 0
+    lists.viewBytes = 0
     lists.snapshots = withSnapshot(lists.snapshots, lists.readBytes, () => checkpointFor(this.#state))
   }
 
@@ -161,12 +161,12 @@ export class SessionIndex implements IndexParts {
   #request(entry: Entry, fact: FactOf<'request-sent'>): void {
     const isFolded = this.lists.unfoldedFrom === null
     const view = this.#state.fold.view()
-    const weights = isFolded ? this.#held.weigh(view, this.#isGrown) : holders.map(() => 0)
+    const weights = isFolded ? this.#holders.weigh(view, this.#isGrown) : holders.map(() => 0)
     this.#isGrown = true
-    const held = Object.fromEntries(holders.map((holder, at) => [holder, weights[at]!])) as Held
+    const byHolder = Object.fromEntries(holders.map((holder, at) => [holder, weights[at]!])) as ByHolder
     this.requests.push({
       ...unanswered,
-      ...held,
+      ...byHolder,
       seq: entry.seq,
       at: entry.at,
       source: this.labelled('sources', fact.source),
@@ -182,7 +182,7 @@ export class SessionIndex implements IndexParts {
   }
 }
 
-type Held = Record<(typeof holders)[number], number>
+type ByHolder = Record<(typeof holders)[number], number>
 
 const unknown = Number.NaN
 const unanswered = {

@@ -11,7 +11,7 @@ import type { SessionIndex } from './index-builder.ts'
 import { entryTable, requestTable, type IndexLists, type IndexTables } from './index-rows.ts'
 
 /** Changes when rows or lists mean something else. */
-const version = 5
+const version = 6
 
 export interface IndexPlace {
   readonly fs: FileSystem

@@ -149,7 +149,7 @@ export interface IndexLists {
   cached: number
   answeredAt: number | null
   /** Bytes read since what was in view was last forgotten. */
-  heldBytes: number
+  viewBytes: number
   spent: { tokens: number; dollars: number }
   totals: { -readonly [Name in keyof Totals]: Totals[Name] }
   /** Bytes read so far, with what the session continues. */
@@ -192,7 +192,7 @@ export const emptyLists = (session: string): IndexLists => ({
   pending: [],
   cached: 0,
   answeredAt: null,
-  heldBytes: 0,
+  viewBytes: 0,
   spent: { tokens: 0, dollars: 0 },
   totals: { requests: 0, input: 0, read: 0, written: 0, output: 0, dollars: 0, unpriced: 0 },
   readBytes: 0,

@@ -126,13 +126,13 @@ export interface EntryFlags {
   /** Kept beside the session because it was too large. */
   readonly spilled: 16
   readonly pinned: 32
-  /** Held: an undo restored it, and layers leave it alone. */
-  readonly held: 64
+  /** An undo restored it, and layers leave it alone. */
+  readonly onHold: 64
   /** Cut off by a rewind. */
   readonly rewound: 128
 }
 
-/** Who takes the tokens of a request, in this order in every list of six numbers (`held`). */
+/** Who takes the tokens of a request, in this order in every list of six numbers (`byHolder`). */
 
 /** Requests in columns; row n of every list is one request. Newest chunk first, rows in order of place. */
 export interface RequestChunk {
@@ -159,7 +159,7 @@ export interface RequestChunk {
   /** The prompt: the provider's count, or our estimate where it gave none. */
   readonly tokens: readonly number[]
   /** Tokens by holder, whole numbers that sum to `tokens`. */
-  readonly held: readonly (readonly number[])[]
+  readonly byHolder: readonly (readonly number[])[]
   /** How many fit. */
   readonly limit: readonly number[]
   /** Place of its answer, or null. */

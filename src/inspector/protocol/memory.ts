@@ -130,7 +130,7 @@ export interface RecordedCompaction {
 export interface ReplayMoment {
   readonly at: number
   /** By holder as in RequestChunk. */
-  readonly held: readonly number[]
+  readonly byHolder: readonly number[]
   readonly input: number
   readonly read: number
   readonly written: number

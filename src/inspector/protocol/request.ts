@@ -125,7 +125,7 @@ export interface BlockDetail {
   readonly isPinned: boolean
   /** Place of the pin, to release it by. */
   readonly pin: number | null
-  readonly isHeld: boolean
+  readonly isOnHold: boolean
   /** Its life, oldest first: from one change of its state to the next. */
   readonly intervals: readonly BlockInterval[]
   readonly total: CarriedPrice

@@ -20,7 +20,7 @@ export class Live {
   readonly #gone = new Set<string>()
   #listed = ''
   #timers: NodeJS.Timeout[] = []
-  #isLooking = false
+  #isReading = false
 
   constructor(inspection: Inspection) {
     this.#inspection = inspection
@@ -82,8 +82,8 @@ export class Live {
   }
 
   async #look(): Promise<void> {
-    if (this.#isLooking) return
-    this.#isLooking = true
+    if (this.#isReading) return
+    this.#isReading = true
     try {
       const watched = new Set([...this.#pages].flatMap(({ session }) => (session === null ? [] : [session])))
       for (const session of watched) {
@@ -93,7 +93,7 @@ export class Live {
         this.#gone[ok ? 'delete' : 'add'](session)
       }
     } finally {
-      this.#isLooking = false
+      this.#isReading = false
     }
   }
 

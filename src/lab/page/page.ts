@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { sharesOf, sum, type Figures } from '../measures.ts'
 import { billOf, dollarsOf, figuresIn, type BillLine } from '../own/bill.ts'
 import type { Group, Report, SessionRow, Row } from '../report.ts'
-import { holders } from '../playing/held-tokens.ts'
+import { holders } from '../playing/holder-tokens.ts'
 import type { Moment } from '../playing/timeline.ts'
 import { pageScript } from './script.ts'
 
@@ -153,9 +153,18 @@ const rowOf = ({ policy, figures, shares }: Row) => ({
 })
 
 /** [time, tokens by holder…, fresh, read, written, lost, cold, changes] */
-const packed = ({ at, held, fresh, read, written, lost, isCold, changes }: Moment): readonly unknown[] => [
+const packed = ({
   at,
-  ...held,
+  byHolder,
+  fresh,
+  read,
+  written,
+  lost,
+  isCold,
+  changes,
+}: Moment): readonly unknown[] => [
+  at,
+  ...byHolder,
   fresh,
   read,
   written,

@@ -3,7 +3,7 @@ import type { CacheUsage } from '../../simulator/index.ts'
 import { price, type ModelInfo } from '../../model/models.ts'
 import type { View } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { HeldTokens, shared } from './held-tokens.ts'
+import { HolderTokens, shared } from './holder-tokens.ts'
 
 export interface Change {
   readonly layer: string
@@ -14,7 +14,7 @@ export interface Change {
 export interface Moment {
   readonly at: number
   /** Tokens of the request, in the order of `holders`; they sum to what was charged. */
-  readonly held: readonly number[]
+  readonly byHolder: readonly number[]
   readonly fresh: number
   readonly read: number
   readonly written: number
@@ -32,7 +32,7 @@ export class Timeline {
   readonly moments: Moment[] = []
   #changes: Change[] = []
   #cached = 0
-  readonly #held = new HeldTokens()
+  readonly #byHolder = new HolderTokens()
 
   change(change: Change): void {
     this.#changes.push(change)
@@ -57,7 +57,7 @@ export class Timeline {
     const { breakTokens, breakShare } = defaults.request
     this.moments.push({
       at,
-      held: shared(this.#held.weigh(view, false), fresh + read + written),
+      byHolder: shared(this.#byHolder.weigh(view, false), fresh + read + written),
       fresh,
       read,
       written,

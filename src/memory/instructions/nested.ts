@@ -17,7 +17,7 @@ export class NestedInstructions {
   readonly #sources: () => Promise<InstructionSources>
   readonly #loaded = new Set<string>()
   /** Rules for some files alone that were told. */
-  readonly #told = new Set<string>()
+  readonly #sent = new Set<string>()
 
   /** `sources` is asked for each folder, since what the user accepts may change while the session runs. */
   constructor(
@@ -31,7 +31,7 @@ export class NestedInstructions {
   /** The session was compacted: what was said before may be gone. */
   renew(): void {
     this.#loaded.clear()
-    this.#told.clear()
+    this.#sent.clear()
   }
 
   /** A file was touched: what its folder says, and rules that are for it. */
@@ -41,8 +41,8 @@ export class NestedInstructions {
     const given = await this.#sources()
     const sources = { ...given, trusted: given.trusted && trusted }
     const folder = await this.#folder(sources, dirname(path))
-    const scoped = await loadScoped(sources, path, this.#told)
-    for (const file of scoped.files) this.#told.add(file.path)
+    const scoped = await loadScoped(sources, path, this.#sent)
+    for (const file of scoped.files) this.#sent.add(file.path)
     const problems = [...new Set([...folder.problems, ...scoped.problems])]
     return { text: nestedOf({ files: [...folder.files, ...scoped.files] }), problems }
   }

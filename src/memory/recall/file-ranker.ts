@@ -26,11 +26,11 @@ export interface FileEntry {
 
 /** What a ranker keeps on disk: its documents with the words of their triggers, and their postings in that order. */
 export interface StoredRanking {
-  readonly documents: readonly Held[]
+  readonly documents: readonly KnownFile[]
   readonly postings: StoredPostings
 }
 
-interface Held {
+interface KnownFile {
   readonly id: string
   readonly triggers: readonly (readonly string[])[]
 }
@@ -40,7 +40,7 @@ export class FileRanker {
   readonly #lexicon: Lexicon
   readonly #postings = new Postings()
   readonly #slotOf = new Map<string, number>()
-  #held: (Held | null)[] = []
+  #files: (KnownFile | null)[] = []
   /** The slots that have a phrase beginning with a word. */
   readonly #triggering = new Map<string, Set<number>>()
 
@@ -71,16 +71,16 @@ export class FileRanker {
     const triggers = (entry.triggers ?? [])
       .map((phrase) => [...new Set(this.#lexicon.words(phrase))])
       .filter((words) => words.some((word) => !this.#lexicon.isEveryday(word)))
-    this.#held[slot] = { id, triggers }
+    this.#files[slot] = { id, triggers }
     this.#noteTriggers(slot)
   }
 
   /** Takes documents as they were stored; none of them may be known here. */
   adopt({ documents, postings }: StoredRanking): void {
     const first = this.#postings.adopt(postings)
-    for (const [at, held] of documents.entries()) {
-      this.#slotOf.set(held.id, first + at)
-      this.#held[first + at] = held
+    for (const [at, file] of documents.entries()) {
+      this.#slotOf.set(file.id, first + at)
+      this.#files[first + at] = file
       this.#noteTriggers(first + at)
     }
   }
@@ -88,11 +88,11 @@ export class FileRanker {
   /** These documents as they are kept on disk, in this order; those that are not here are left out. */
   stored(ids: readonly string[]): StoredRanking {
     const slots = ids.flatMap((id) => this.#slotOf.get(id) ?? [])
-    return { documents: slots.map((slot) => this.#held[slot]!), postings: this.#postings.stored(slots) }
+    return { documents: slots.map((slot) => this.#files[slot]!), postings: this.#postings.stored(slots) }
   }
 
   #noteTriggers(slot: number): void {
-    for (const [first] of this.#held[slot]?.triggers ?? []) {
+    for (const [first] of this.#files[slot]?.triggers ?? []) {
       const slots = this.#triggering.get(first!) ?? new Set()
       this.#triggering.set(first!, slots.add(slot))
     }
@@ -103,16 +103,16 @@ export class FileRanker {
     if (slot === undefined) return
     this.#postings.remove(slot)
     this.#slotOf.delete(id)
-    for (const [first] of this.#held[slot]?.triggers ?? []) this.#triggering.get(first!)?.delete(slot)
-    this.#held[slot] = null
+    for (const [first] of this.#files[slot]?.triggers ?? []) this.#triggering.get(first!)?.delete(slot)
+    this.#files[slot] = null
     if (!this.#postings.isSparse) return
     const moved = this.#postings.compacted()
-    const held: (Held | null)[] = []
+    const files: (KnownFile | null)[] = []
     for (const [name, old] of this.#slotOf) {
-      held[moved[old]!] = this.#held[old]!
+      files[moved[old]!] = this.#files[old]!
       this.#slotOf.set(name, moved[old]!)
     }
-    this.#held = held
+    this.#files = files
     this.#triggering.clear()
     for (const slot of this.#slotOf.values()) this.#noteTriggers(slot)
   }
@@ -126,10 +126,10 @@ export class FileRanker {
     for (const [term, weight] of asked) this.#score(term, weight, sums)
     const best = new Best<RankedFile>(most)
     sums.drain((slot, sum) => {
-      const held = this.#held[slot] ?? null
+      const file = this.#files[slot] ?? null
       const score = rounded(sum)
-      if (held === null || score < best.least || !isWanted(held.id)) return
-      best.offer({ id: held.id, score, isTriggered: triggered.has(slot) })
+      if (file === null || score < best.least || !isWanted(file.id)) return
+      best.offer({ id: file.id, score, isTriggered: triggered.has(slot) })
     })
     return best.all()
   }
@@ -139,7 +139,7 @@ export class FileRanker {
     const found = new Set<number>()
     for (const word of asked.keys())
       for (const slot of this.#triggering.get(word) ?? [])
-        if (this.#held[slot]?.triggers.some((words) => words.every((one) => asked.has(one))) === true)
+        if (this.#files[slot]?.triggers.some((words) => words.every((one) => asked.has(one))) === true)
           found.add(slot)
     return found
   }

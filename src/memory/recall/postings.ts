@@ -107,15 +107,15 @@ export class Postings {
     const slots: number[] = []
     const amounts: number[] = []
     for (const [term, list] of [...this.#lists].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-      const held: (readonly [slot: number, amount: number])[] = []
+      const moved: (readonly [slot: number, amount: number])[] = []
       for (let at = 0; at < list.slots.length; at++) {
         const slot = place.get(list.slots[at]!)
-        if (slot !== undefined) held.push([slot, list.amounts[at]!])
+        if (slot !== undefined) moved.push([slot, list.amounts[at]!])
       }
-      if (held.length === 0) continue
+      if (moved.length === 0) continue
       terms.push(term)
-      counts.push(held.length)
-      for (const [slot, amount] of held.toSorted(([a], [b]) => a - b)) {
+      counts.push(moved.length)
+      for (const [slot, amount] of moved.toSorted(([a], [b]) => a - b)) {
         slots.push(slot)
         amounts.push(amount)
       }

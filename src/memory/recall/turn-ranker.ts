@@ -26,7 +26,7 @@ export interface RankedTurn {
   readonly score: number
 }
 
-interface HeldTurn {
+interface KnownTurn {
   readonly id: string
   readonly session: number
   readonly place: number
@@ -36,7 +36,7 @@ interface HeldTurn {
   readonly prior: number
 }
 
-interface HeldSession {
+interface KnownSession {
   readonly name: string
   readonly turns: number[]
   words: number
@@ -46,8 +46,8 @@ export class TurnRanker {
   readonly #lexicon: Lexicon
   readonly #chunks = new Postings()
   readonly #turnOf: number[] = []
-  readonly #turns: HeldTurn[] = []
-  readonly #sessions: HeldSession[] = []
+  readonly #turns: KnownTurn[] = []
+  readonly #sessions: KnownSession[] = []
   readonly #sessionOf = new Map<string, number>()
   #words = 0
 
@@ -59,7 +59,7 @@ export class TurnRanker {
   add(turn: Turn): void {
     const words = this.#lexicon.words(turn.text)
     const session = this.#sessionAt(turn.session)
-    const held = this.#sessions[session]!
+    const known = this.#sessions[session]!
     const { speaker, date, chunkWords, overlapWords, user } = defaults.turns
     const around = new Map<string, number>()
     for (const word of this.#lexicon.words(turn.speaker ?? '')) around.set(word, speaker)
@@ -78,14 +78,14 @@ export class TurnRanker {
     this.#turns.push({
       id: turn.id,
       session,
-      place: held.turns.length,
+      place: known.turns.length,
       firstChunk,
       lastChunk: this.#turnOf.length - 1,
       words: words.length,
       prior: turn.isUser === true ? user : 1,
     })
-    held.turns.push(this.#turns.length - 1)
-    held.words += words.length
+    known.turns.push(this.#turns.length - 1)
+    known.words += words.length
     this.#words += words.length
   }
 
@@ -116,11 +116,11 @@ export class TurnRanker {
 
   /** The ids around a turn in its session, in order, itself included. */
   around(id: string, turns: number): readonly string[] {
-    const held = this.#turns.find((turn) => turn.id === id)
-    if (held === undefined) return []
-    const { turns: all } = this.#sessions[held.session]!
+    const known = this.#turns.find((turn) => turn.id === id)
+    if (known === undefined) return []
+    const { turns: all } = this.#sessions[known.session]!
     return all
-      .slice(Math.max(0, held.place - turns), held.place + turns + 1)
+      .slice(Math.max(0, known.place - turns), known.place + turns + 1)
       .map((turn) => this.#turns[turn]!.id)
   }
 
@@ -153,7 +153,7 @@ export class TurnRanker {
     this.#scoreSessions(weight, bySession, sessionScores)
   }
 
-  #toNeighbours(turn: HeldTurn, amount: number, spread: Sums): void {
+  #toNeighbours(turn: KnownTurn, amount: number, spread: Sums): void {
     const { neighbours, neighbourWords } = defaults.turns
     const { turns } = this.#sessions[turn.session]!
     const cap = neighbourWords / Math.max(1, turn.words)

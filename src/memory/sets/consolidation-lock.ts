@@ -47,7 +47,7 @@ export async function takeConsolidationLock(
   return await alone(keeper, async () => {
     const found = await look(keeper)
     if (!found.ok) return found
-    if (await isHeld(keeper, found.state)) return { ok: true, lock: null }
+    if (await isTaken(keeper, found.state)) return { ok: true, lock: null }
     const lock = { token: keeper.unique(), since: keeper.clock.now(), earlier: timeOf(found.state) }
     const body: Body = { ...(await keeper.processes.self()), token: lock.token, earlier: lock.earlier }
     const written = await writeUnder(
@@ -134,7 +134,7 @@ function stateIn(text: string, modifiedMs: number): State {
 const timeOf = (state: State): number =>
   state.kind === 'free' ? state.last : state.kind === 'owned' ? state.body.earlier : 0
 
-async function isHeld(keeper: Keeper, state: State): Promise<boolean> {
+async function isTaken(keeper: Keeper, state: State): Promise<boolean> {
   if (state.kind === 'free') return false
   const isRecent = Math.abs(keeper.clock.now() - state.modifiedMs) <= defaults.dream.staleLockMs
   if (state.kind === 'unreadable') return isRecent

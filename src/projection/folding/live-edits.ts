@@ -188,8 +188,8 @@ export class LiveEdits {
     )
   }
 
-  /** Held ranges that are in sight. */
-  held(): readonly Range[] {
+  /** Of the holds, the ranges that are in sight. */
+  visibleHolds(): readonly Range[] {
     return this.holds.map((hold) => hold.range).filter((range) => !this.#isCovered(range))
   }
 

@@ -113,7 +113,7 @@ describe('what stays', () => {
     expect(stubbed(layer.decide(scribe.view(), idle(scribe)))).toEqual([places[0]])
   })
 
-  it('[Z10] what is pinned, held or not yet answered to stays', () => {
+  it('[Z10] what is pinned, restored by an undo or not yet answered to stays', () => {
     const { scribe, places } = eight()
     scribe.write({ type: 'pin', at: { seq: seq(places[0]!) } })
     const proposal = layer.decide(scribe.view(), idle(scribe))

@@ -16,8 +16,8 @@ export function stubText(candidate: Candidate, digestChars: number): string {
   const images = block.content.filter((inner) => inner.type !== 'text').length
   const size = `${text.length} characters${images > 0 ? ` and ${images} images` : ''}`
   const what = call === undefined ? (part.tool ?? 'a tool') : `${call.name} ${shortInput(call.input)}`
-  const held = digestOf(text.replaceAll(savedFrame, ''), what, digestChars)
-  const words = held === '' ? '' : `; mentions ${held}`
+  const mentioned = digestOf(text.replaceAll(savedFrame, ''), what, digestChars)
+  const words = mentioned === '' ? '' : `; mentions ${mentioned}`
   return wellFormed(`${clearedMark}: ${what} (${size}${words}). ${expandCall(part.from)}.]`)
 }
 

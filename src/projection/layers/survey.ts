@@ -209,7 +209,7 @@ export function standsOn(block: ToolResultBlock): string | null {
 }
 
 /** What the user has pinned, or taken back from an edit: no layer touches it. */
-export function leftAlone({ pins, held }: View): (part: Part) => boolean {
+export function leftAlone({ pins, holds }: View): (part: Part) => boolean {
   const pinned = new Set<Seq>(pins.map((pin) => pin.at))
-  return ({ from }) => pinned.has(from) || held.some((range) => from >= range.from && from <= range.to)
+  return ({ from }) => pinned.has(from) || holds.some((range) => from >= range.from && from <= range.to)
 }

@@ -29,8 +29,8 @@ export function scripted(steps: readonly ScriptStep[]): ScriptedAnswerer {
   }
 }
 
-const ranOut = (asked: number, held: number): string =>
-  `[script ended] request ${asked} has no answer: the script holds ${held} step${held === 1 ? '' : 's'}.`
+const ranOut = (asked: number, steps: number): string =>
+  `[script ended] request ${asked} has no answer: the script holds ${steps} step${steps === 1 ? '' : 's'}.`
 
 function toAnswer(step: ScriptAnswer, position: number): Answer {
   const seed = `script:${position}`

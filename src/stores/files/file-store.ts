@@ -161,7 +161,7 @@ class FileStore implements Store {
   }
 
   async sync(lease: Lease): Promise<Result<object>> {
-    return (await this.#writerOf(lease)?.sync()) ?? notHeld
+    return (await this.#writerOf(lease)?.sync()) ?? fenced
   }
 
   read(session: SessionId, range: Partial<Range> = {}): AsyncIterable<ReadItem> {
@@ -204,7 +204,7 @@ class FileStore implements Store {
     bytes: Uint8Array | AsyncIterable<Uint8Array>,
   ): ReturnType<Store['putBlob']> {
     const writer = this.#writerOf(lease)
-    if (writer === null || !(await this.#holds(writer))) return notHeld
+    if (writer === null || !(await this.#holds(writer))) return fenced
     const counted = writer.blobBytes ?? (await blobBytes(this.#machine, writer.layout))
     if (typeof counted !== 'number' && !counted.ok) return counted
     writer.blobBytes ??= typeof counted === 'number' ? counted : counted.bytes
@@ -225,7 +225,7 @@ class FileStore implements Store {
     ...[lease, checkpoint]: Parameters<Store['putCheckpoint']>
   ): ReturnType<Store['putCheckpoint']> {
     const writer = this.#writerOf(lease)
-    if (writer === null || !(await this.#holds(writer))) return notHeld
+    if (writer === null || !(await this.#holds(writer))) return fenced
     return await putCheckpoint(this.#machine, writer.layout, writer.position, checkpoint)
   }
 
@@ -235,13 +235,13 @@ class FileStore implements Store {
 
   async remove(session: SessionId): Promise<Result<object>> {
     const writer = this.#writers.get(session)
-    const held = writer !== undefined && (await this.#holds(writer)) ? writer.lock : null
+    const lock = writer !== undefined && (await this.#holds(writer)) ? writer.lock : null
     if (writer !== undefined) {
       // What it still had to bring to the disk is about to go, so its failure says nothing.
       await writer.close()
       this.#writers.delete(session)
     }
-    return await removeSession(this.#machine, layoutOf(this.#root, session), held, noSession(session))
+    return await removeSession(this.#machine, layoutOf(this.#root, session), lock, noSession(session))
   }
 
   #writerOf(lease: Lease): Writer | null {
@@ -250,8 +250,8 @@ class FileStore implements Store {
   }
 
   async #holds(writer: Writer): Promise<boolean> {
-    const held = await attempt('', async () => ({ held: await holds(writer.lock, this.#machine.fs) }))
-    return held.ok && held.held
+    const found = await attempt('', async () => ({ isOurs: await holds(writer.lock, this.#machine.fs) }))
+    return found.ok && found.isOurs
   }
 
   async #owner(session: SessionId): Promise<Owner | null> {
@@ -269,10 +269,10 @@ function nextIn(left: unknown): Seq | null {
 /** Folders cannot be synced there and open files not be replaced, so no promise of this store would hold. */
 const noWindows = 'sessions are not kept on Windows yet: run inside WSL, or use inMemoryStore'
 const emptyTail = { ok: true, next: null, end: 0, damage: [] } as const
-const notHeld = {
+const fenced = {
   ok: false,
   failure: {
-    code: 'not-held',
+    code: 'fenced',
     message: 'this lease is no longer the one that writes; open the session again',
   },
 } as const

@@ -21,7 +21,7 @@ export const damageAt = (
   done: string,
 ): Damage => ({ where: `${file}:${line}`, at: offset, what, done })
 
-interface Held {
+interface PlacedEntry {
   readonly entry: StoredEntry
   readonly place: Place
   readonly checked: boolean
@@ -31,7 +31,7 @@ interface Held {
 export class Order {
   readonly #step: 1 | -1
   #last: number | null = null
-  #held: Held | null = null
+  #waiting: PlacedEntry | null = null
   /** Damage before the held entry, and after it. */
   #before: Damage[] = []
   #after: Damage[] = []
@@ -44,28 +44,28 @@ export class Order {
 
   entry(entry: StoredEntry, place: Place, checked: boolean): readonly ReadItem[] {
     const next = { entry, place, checked }
-    const held = this.#held
+    const waiting = this.#waiting
     if (this.#last !== null && this.#ahead(this.#last, entry.seq) <= 0) return this.#leaveOut(next, twice)
-    if (held === null) {
-      this.#held = next
+    if (waiting === null) {
+      this.#waiting = next
       return []
     }
-    const ahead = this.#ahead(held.entry.seq, entry.seq)
+    const ahead = this.#ahead(waiting.entry.seq, entry.seq)
     if (ahead > 0) {
-      const isFar = !held.checked && this.#isFar(held, entry.seq)
-      const out = isFar ? this.#dropHeld(outOfPlace) : this.#release()
-      this.#held = next
+      const isFar = !waiting.checked && this.#isFar(waiting, entry.seq)
+      const out = isFar ? this.#dropWaiting(outOfPlace) : this.#release()
+      this.#waiting = next
       return out
     }
     if (ahead === 0) {
-      if (held.checked || !checked) return this.#leaveOut(next, twice)
-      this.#dropHeld(twice)
+      if (waiting.checked || !checked) return this.#leaveOut(next, twice)
+      this.#dropWaiting(twice)
     } else {
-      if (held.checked && !checked) return this.#leaveOut(next, outOfPlace)
+      if (waiting.checked && !checked) return this.#leaveOut(next, outOfPlace)
       if (ahead === -1) return this.#swap(next)
-      this.#dropHeld(outOfPlace)
+      this.#dropWaiting(outOfPlace)
     }
-    this.#held = next
+    this.#waiting = next
     return []
   }
 
@@ -80,9 +80,9 @@ export class Order {
 
   /** What was held back, when nothing more comes. */
   rest(): readonly ReadItem[] {
-    const held = this.#held
-    const isFar = held !== null && !held.checked && this.#isFar(held, null)
-    const out = held === null ? [] : isFar ? this.#dropHeld(outOfPlace) : this.#release()
+    const waiting = this.#waiting
+    const isFar = waiting !== null && !waiting.checked && this.#isFar(waiting, null)
+    const out = waiting === null ? [] : isFar ? this.#dropWaiting(outOfPlace) : this.#release()
     const rest = damageItems([...this.#before, ...this.#after])
     this.#before = []
     this.#after = []
@@ -94,37 +94,37 @@ export class Order {
   }
 
   #note(damage: Damage): void {
-    if (this.#held === null) this.#before.push(damage)
+    if (this.#waiting === null) this.#before.push(damage)
     else this.#after.push(damage)
   }
 
-  #leaveOut({ entry, place }: Held, what: (place: number) => string): readonly ReadItem[] {
+  #leaveOut({ entry, place }: PlacedEntry, what: (place: number) => string): readonly ReadItem[] {
     this.#note(damageAt(place, what(entry.seq), 'left out of the reading'))
     return []
   }
 
-  #dropHeld(what: (place: number) => string): readonly ReadItem[] {
-    const { entry, place } = this.#held!
+  #dropWaiting(what: (place: number) => string): readonly ReadItem[] {
+    const { entry, place } = this.#waiting!
     const damage = damageAt(place, what(entry.seq), 'left out of the reading')
     this.#before = [...this.#before, damage, ...this.#after]
     this.#after = []
-    this.#held = null
+    this.#waiting = null
     return []
   }
 
   /** Two neighbours that stand the wrong way round. */
-  #swap(next: Held): readonly ReadItem[] {
-    const held = this.#held!
-    this.#held = next
+  #swap(next: PlacedEntry): readonly ReadItem[] {
+    const waiting = this.#waiting!
+    this.#waiting = next
     this.#before = [...this.#before, ...this.#after]
     this.#after = [damageAt(next.place, outOfPlace(next.entry.seq), 'read in order of their numbers')]
     const out = this.#release()
-    this.#held = held
+    this.#waiting = waiting
     return out
   }
 
   /** A place nobody vouches for: far from the entry before it, and from the one after it. */
-  #isFar({ entry }: Held, next: number | null): boolean {
+  #isFar({ entry }: PlacedEntry, next: number | null): boolean {
     const most = defaults.store.uncheckedGap
     // What stands first in the file may be any place: there is nothing before it to be far from.
     if (this.#step === 1 ? this.#last === null : next === null) return false
@@ -134,7 +134,7 @@ export class Order {
   }
 
   #release(): readonly ReadItem[] {
-    const { entry, place, checked } = this.#held!
+    const { entry, place, checked } = this.#waiting!
     const out = damageItems(this.#losses(entry.seq, place))
     if (!checked && !this.#saidUnchecked) {
       this.#saidUnchecked = true
@@ -142,7 +142,7 @@ export class Order {
       out.push(...damageItems([damageAt(place, what, 'read as it is; further ones are not reported')]))
     }
     this.#last = entry.seq
-    this.#held = null
+    this.#waiting = null
     this.#before = this.#after
     this.#after = []
     out.push({ kind: 'entry', entry, bytes: place.bytes })

@@ -10,14 +10,14 @@ import { lockOptionsOf, ownerOf, type Machine } from './machine.ts'
 export async function removeSession(
   machine: Machine,
   layout: Layout,
-  held: Lock | null,
+  ours: Lock | null,
   missing: Failure,
 ): Promise<Result<object>> {
   const { fs } = machine
-  let lock = held
+  let lock = ours
   const there = await attempt(`removing ${layout.folder}`, () => fs.stat(layout.folder))
   if (!there.ok) return { ok: false, failure: there.failure.code === 'not-found' ? missing : there.failure }
-  if (there.kind === 'folder' && held === null) {
+  if (there.kind === 'folder' && ours === null) {
     const taken = await lockToRemove(machine, layout)
     if (!taken.ok) return taken
     lock = taken.lock
@@ -39,11 +39,11 @@ async function lockToRemove(
   const taken = await takeLock(layout.lock, options)
   if (taken.ok) return { ok: true, lock: taken.lock }
   if (taken.why === 'failed' && taken.failure.code !== 'disk-full') return taken
-  const held =
+  const found =
     taken.why === 'taken' ? { ok: true as const, owner: taken.owner } : await lockOwner(layout.lock, options)
-  if (!held.ok) return held
-  if (held.owner === null) return { ok: true, lock: null }
-  const message = `${ownerOf(held.owner).who} is writing this session; end it first`
+  if (!found.ok) return found
+  if (found.owner === null) return { ok: true, lock: null }
+  const message = `${ownerOf(found.owner).who} is writing this session; end it first`
   return { ok: false, failure: { code: 'session-open', message } }
 }
 

@@ -115,19 +115,19 @@ async function readPage(
   const hash = createHash('sha256')
   const text: string[] = []
   let [line, tokens, cut, full] = [1, 0, 0, false]
-  let held: Uint8Array[] = []
-  let heldBytes = 0
+  let pieces: Uint8Array[] = []
+  let lineBytes = 0
   let begun = false
   const keepBytes = limits.readLineChars * 4 + 4
   const wanted = () => line >= offset && text.length < limit && !full
   const endLine = () => {
     if (wanted()) {
-      const whole = Buffer.concat(held)
+      const whole = Buffer.concat(pieces)
         .toString('utf8')
         .replace(/\r$/, '')
         .replace(line === 1 ? /^\uFEFF/ : /^(?!)/, '')
       const short = headOf(whole, limits.readLineChars)
-      const shown = `${line}\t${short.length < whole.length || heldBytes > keepBytes ? `${short}… [line cut]` : whole}`
+      const shown = `${line}\t${short.length < whole.length || lineBytes > keepBytes ? `${short}… [line cut]` : whole}`
       tokens += estimateText(shown) + 1
       // A page shows at least one line, however long it is.
       if (tokens > limits.readPageTokens && text.length > 0) full = true
@@ -137,8 +137,8 @@ async function readPage(
       }
     }
     line++
-    held = []
-    heldBytes = 0
+    pieces = []
+    lineBytes = 0
     begun = false
   }
   for await (const block of blocksOf(file, blockBytes)) {
@@ -147,9 +147,9 @@ async function readPage(
     for (let at = 0; at < block.length;) {
       const end = block.indexOf(10, at)
       const stop = end < 0 ? block.length : end
-      if (wanted() && heldBytes <= keepBytes)
-        held.push(block.subarray(at, Math.min(stop, at + keepBytes + 1)))
-      heldBytes += stop - at
+      if (wanted() && lineBytes <= keepBytes)
+        pieces.push(block.subarray(at, Math.min(stop, at + keepBytes + 1)))
+      lineBytes += stop - at
       begun = true
       if (end >= 0) endLine()
       at = stop + 1

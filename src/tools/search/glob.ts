@@ -36,9 +36,9 @@ export function globTool(options: SearchOptions): Tool<InputOf<typeof fields>> {
       const place = await searchPlace(options, env, path)
       if (!place.ok) return failed(place.why)
       if (place.file !== null) return failed(`${path} is a file, not a folder.`)
-      const held = await options.gate.withheld(place.folder)
+      const withheld = await options.gate.withheld(place.folder)
       const isKept = (file: string): boolean =>
-        options.gate.isHidden(join(place.folder, file)) || held.has(join(place.folder, file))
+        options.gate.isHidden(join(place.folder, file)) || withheld.has(join(place.folder, file))
       const listed = await listFiles(
         options,
         place.folder,

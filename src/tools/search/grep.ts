@@ -42,10 +42,10 @@ export function grepTool(options: SearchOptions): Tool<GrepInput> {
       if (glob?.ok === false) return failed(`Invalid glob: ${glob.why}.`)
       const place = await searchPlace(options, env, input.path)
       if (!place.ok) return failed(place.why)
-      const held = await options.gate.withheld(join(place.folder, place.file ?? ''))
+      const withheld = await options.gate.withheld(join(place.folder, place.file ?? ''))
       const isNamed = (path: string) => glob === null || glob.matches(path)
       const isKept = (path: string) =>
-        options.gate.isHidden(join(place.folder, path)) || held.has(join(place.folder, path))
+        options.gate.isHidden(join(place.folder, path)) || withheld.has(join(place.folder, path))
       const search: Search = {
         input,
         env,
@@ -53,7 +53,7 @@ export function grepTool(options: SearchOptions): Tool<GrepInput> {
         wanted: (path) => isNamed(path) && !isKept(path),
         passesOver: (path) => isNamed(path) && isKept(path),
         found: [],
-        passed: [...held].map((path) => relative(place.folder, path)),
+        passed: [...withheld].map((path) => relative(place.folder, path)),
         limit: input.limit ?? limits.searchLimit,
       }
       const program = await options.ripgrep()

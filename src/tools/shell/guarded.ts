@@ -105,8 +105,8 @@ async function gitGuard(git: string, owns: boolean, writable: readonly string[])
   const within = writable.filter((folder) => isInside(folder, found.gitFolder))
   if (within.length === 0 || found.gitFolder === git || isPartOfGit(found.gitFolder)) return entry
   const target = await folderGuard(found.gitFolder)
-  const held = { ...nothing, fixed: within.flatMap((folder) => above(folder, found.gitFolder)) }
-  return together([entry, held, target])
+  const aboveGit = { ...nothing, fixed: within.flatMap((folder) => above(folder, found.gitFolder)) }
+  return together([entry, aboveGit, target])
 }
 
 /** Guarded with the repository whose worktree or submodule it is. */

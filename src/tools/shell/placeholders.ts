@@ -16,12 +16,12 @@ export interface Placeholder {
 
 export interface Placeholders {
   /** Makes those whose names are free, and holds them and those that others hold. */
-  hold(wanted: readonly Placeholder[], watched: Watched): Promise<Held>
+  hold(wanted: readonly Placeholder[], watched: Watched): Promise<Placed>
   /** Takes away what processes that are gone have left, and hands over what they watched. */
   sweep(decide: (watched: Watched) => Promise<void>): Promise<void>
 }
 
-export interface Held {
+export interface Placed {
   /** Stands in the words of the wall, so that a command that outlived its process can be found and ended. */
   readonly id: string
   readonly paths: readonly string[]
@@ -57,21 +57,21 @@ export function createPlaceholders(folder: string): Placeholders {
   return {
     async hold(wanted, watched) {
       const others = await living()
-      const held: Placeholder[] = []
-      for (const one of wanted) if (others.has(one.path) || !(await isThere(one.path))) held.push(one)
+      const ours: Placeholder[] = []
+      for (const one of wanted) if (others.has(one.path) || !(await isThere(one.path))) ours.push(one)
       const id = randomUUID()
       const file = join(folder, `${id}.json`)
-      const note: Note = { by: await machineProcesses.self(), held, watched }
+      const note: Note = { by: await machineProcesses.self(), held: ours, watched }
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await writeFile(file, JSON.stringify(note), { mode: 0o600 })
-      for (const one of held) await make(one)
+      for (const one of ours) await make(one)
       return {
         id,
-        paths: held.map(({ path }) => path),
+        paths: ours.map(({ path }) => path),
         async release() {
           await rm(file, { force: true })
           const still = await living()
-          for (const one of held.toReversed()) if (!still.has(one.path)) await remove(one)
+          for (const one of ours.toReversed()) if (!still.has(one.path)) await remove(one)
         },
       }
     },

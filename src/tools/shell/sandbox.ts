@@ -18,7 +18,7 @@ import { gitlinkReader, type ReadGitlinks } from '../git/gitlinks.ts'
 import { shieldFolder } from '../git/shield.ts'
 import { guardOf, nestedGuard, together, withoutLinked, mountArguments } from './guarded.ts'
 import { findNested } from './nested.ts'
-import { createPlaceholders, wordsNaming, type Held, type Placeholders } from './placeholders.ts'
+import { createPlaceholders, wordsNaming, type Placed, type Placeholders } from './placeholders.ts'
 import { block, watch, type Watched } from './watched.ts'
 
 export type SandboxMode = 'auto' | 'off' | 'require'
@@ -107,12 +107,12 @@ export function createSandbox(options: SandboxOptions): Sandbox {
         return { ok: false, why: `the settings require the sandbox, and it does not work here: ${why}` }
       if (why !== null || program === null) return { ok: true, before: [], end: () => Promise.resolve() }
       await look()
-      const { words, held, watched } = await wordsFor(options, cwd, shown, { placeholders, gitlinks })
+      const { words, placed, watched } = await wordsFor(options, cwd, shown, { placeholders, gitlinks })
       running.add(watched)
       const end = async (): Promise<void> => {
         await look()
         running.delete(watched)
-        await held.release()
+        await placed.release()
       }
       return { ok: true, before: [program, ...words], end }
     },
@@ -158,7 +158,7 @@ async function wordsFor(
   cwd: string,
   shown: readonly string[],
   { placeholders, gitlinks }: { placeholders: Placeholders; gitlinks: ReadGitlinks },
-): Promise<{ words: readonly string[]; held: Held; watched: Watched }> {
+): Promise<{ words: readonly string[]; placed: Placed; watched: Watched }> {
   const { fs, root, home } = options
   const writable = [root, ...(isInside(root, cwd) ? [] : [cwd]), ...options.writable]
   const secret = await hiding(fs, home, options.hidden)
@@ -187,11 +187,11 @@ async function wordsFor(
   )
   const guard = await withoutLinked(together([...guards, await nestedGuard(reached, writable)]), writable)
   const watched = watch(writable, guard, nested)
-  const held = await placeholders.hold(guard.placeholders, watched)
+  const placed = await placeholders.hold(guard.placeholders, watched)
   const all = [
     ...words,
     ...mountArguments(guard),
-    ...wordsNaming(held.id),
+    ...wordsNaming(placed.id),
     '--unshare-pid',
     '--unshare-ipc',
     '--unshare-uts',
@@ -202,7 +202,7 @@ async function wordsFor(
     cwd,
     '--',
   ]
-  return { words: all, held, watched }
+  return { words: all, placed, watched }
 }
 
 interface Hidden {

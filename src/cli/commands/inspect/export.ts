@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { machineFileSystem } from '../../../disk/fs.ts'
 import { replaceFile } from '../../../disk/replace.ts'
 import { exportSession } from '../../../inspector/exporting/export-session.ts'
-import { held } from '../../../inspector/exporting/held-store.ts'
+import { copyOf } from '../../../inspector/exporting/session-copy.ts'
 import type { Asset } from '../../../inspector/server/http.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { systemClock, type SessionId } from '../../../transcript/ids.ts'
@@ -35,7 +35,7 @@ export async function exportTo(
       refuse(exits.failed, 'the page is not part of this build: build it with npm run build'),
     )
   const { exportBytes, exportSourceBytes } = defaults.inspector
-  const copy = await held(store, session, { isRedacted: !isRaw, mostBytes: exportSourceBytes })
+  const copy = await copyOf(store, session, { isRedacted: !isRaw, mostBytes: exportSourceBytes })
   if (!copy.ok) return complain(io, refuse(exits.failed, copy.failure.message))
   const made = await exportSession({
     inspection: inspectionOf(place, { store: copy.store, scope: null }),

@@ -46,7 +46,7 @@ export async function doubtsAbout(
   }
   const next: Record<string, number> = {}
   for (const key of all.map(keyOf)) {
-    const at = looked.held.has(key) ? now : seen.seen[key]
+    const at = looked.confirmed.has(key) ? now : seen.seen[key]
     if (at !== undefined) next[key] = at
   }
   return { ok: true, doubts, note: () => writeSeen(keeper, next) }
@@ -55,7 +55,7 @@ export async function doubtsAbout(
 /** Undefined where nothing is to be changed. */
 function doubtOf(
   claims: readonly Claim[],
-  { held, isWhole }: Looked,
+  { confirmed, isWhole }: Looked,
   seen: Readonly<Record<string, number>>,
   writtenAt: number,
   doubt: string | null,
@@ -64,7 +64,7 @@ function doubtOf(
   // Where not everything was read, only what is looked up by itself is known to be gone.
   const isSure = ({ kind }: Claim): boolean =>
     isWhole || kind === 'path' || kind === 'script' || kind === 'package'
-  const gone = claims.filter((claim) => !held.has(keyOf(claim)) && seen[keyOf(claim)] !== undefined)
+  const gone = claims.filter((claim) => !confirmed.has(keyOf(claim)) && seen[keyOf(claim)] !== undefined)
   if (doubt !== null) return gone.length === 0 ? null : undefined
   const lost = gone.find((claim) => isSure(claim) && (seen[keyOf(claim)] ?? 0) >= writtenAt)
   return lost === undefined ? undefined : `since ${localDay(now)}: ${lossOf(lost)}`

@@ -9,13 +9,13 @@ import { keyOf, partsOf, type Claim } from './claims.ts'
 
 export interface Looked {
   /** Keys of the claims that hold. */
-  readonly held: ReadonlySet<string>
+  readonly confirmed: ReadonlySet<string>
   /** False where there is more than was read: then what was not found may be there. */
   readonly isWhole: boolean
 }
 
 export async function lookAt(fs: FileSystem, root: string, claims: readonly Claim[]): Promise<Looked> {
-  const held = new Set<string>()
+  const confirmed = new Set<string>()
   const wanted = wantedBy(claims)
   const walk = await filesOf(fs, root)
   const manifests: string[] = []
@@ -29,7 +29,7 @@ export async function lookAt(fs: FileSystem, root: string, claims: readonly Clai
     const text = read.bytes.toString('utf8')
     if (text.includes('\0')) continue
     if (isManifest(path)) manifests.push(path, text)
-    for (const key of heldIn(path, text, wanted)) held.add(key)
+    for (const key of confirmedIn(path, text, wanted)) confirmed.add(key)
   }
   const { packages, scripts } = manifestFacts(manifests)
   const files = new Set(walk.files)
@@ -38,11 +38,11 @@ export async function lookAt(fs: FileSystem, root: string, claims: readonly Clai
       claim.kind === 'path' &&
       (files.has(claim.path) || walk.folders.has(claim.path) || endsIn(files, claim.path))
     )
-      held.add(keyOf(claim))
-    if (claim.kind === 'package' && packages.has(claim.name)) held.add(keyOf(claim))
-    if (claim.kind === 'script' && scripts.has(claim.name)) held.add(keyOf(claim))
+      confirmed.add(keyOf(claim))
+    if (claim.kind === 'package' && packages.has(claim.name)) confirmed.add(keyOf(claim))
+    if (claim.kind === 'script' && scripts.has(claim.name)) confirmed.add(keyOf(claim))
   }
-  return { held, isWhole: walk.isWhole && bytes <= defaults.dream.projectBytes }
+  return { confirmed, isWhole: walk.isWhole && bytes <= defaults.dream.projectBytes }
 }
 
 /** A file may be named without its folders. */
@@ -112,7 +112,7 @@ function wantedBy(claims: readonly Claim[]): Wanted {
   return { names, values }
 }
 
-function* heldIn(path: string, text: string, { names, values }: Wanted): Generator<string> {
+function* confirmedIn(path: string, text: string, { names, values }: Wanted): Generator<string> {
   for (const line of text.split('\n')) {
     const tokens =
       line.length > defaults.dream.projectLineChars ? [] : (line.match(/[\w$]+(?:\.\d+)*/gu) ?? [])

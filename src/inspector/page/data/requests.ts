@@ -2,7 +2,7 @@
 import { firstFrom } from '../../columns.ts'
 import type { RequestChunk, Totals } from '../../protocol.ts'
 
-type Shown = 'seq' | 'number' | 'at' | 'tokens' | 'held' | 'limit'
+type Shown = 'seq' | 'number' | 'at' | 'tokens' | 'byHolder' | 'limit'
 type Counted = 'input' | 'read' | 'written' | 'output' | 'dollars' | 'answer' | 'break' | 'ms' | 'tries'
 export type RequestRow = { readonly [Name in Shown | Counted]: RequestChunk[Name][number] } & {
   readonly source: string
@@ -24,7 +24,7 @@ export function rowsOf(chunk: RequestChunk): RequestRow[] {
     output: chunk.output[at] ?? null,
     dollars: chunk.dollars[at] ?? null,
     tokens: chunk.tokens[at]!,
-    held: chunk.held[at]!,
+    byHolder: chunk.byHolder[at]!,
     limit: chunk.limit[at]!,
     answer: chunk.answer[at] ?? null,
     break: chunk.break[at] ?? null,

@@ -15,7 +15,7 @@ export interface Mark {
 export interface ChartRow {
   readonly number: number
   /** Tokens by holder, in the order of `holderNames`. */
-  readonly held: readonly number[]
+  readonly byHolder: readonly number[]
   readonly tokens: number
   readonly input: number | null
   readonly read: number | null
@@ -47,11 +47,11 @@ export const rowFrom = (rows: readonly ChartRow[], number: number): number =>
 export function stacked({ rows }: ChartData, [from, to]: readonly [number, number]): number[][] {
   const order = stackOrder.map((name) => holderNames.indexOf(name))
   const columns: number[][] = [[], ...order.map(() => [])]
-  const push = (number: number, { held }: ChartRow): void => {
+  const push = (number: number, { byHolder }: ChartRow): void => {
     columns[0]!.push(number)
     let sum = 0
     order.forEach((holder, layer) => {
-      sum += held[holder] ?? 0
+      sum += byHolder[holder] ?? 0
       columns[order.length - layer]!.push(sum)
     })
   }

@@ -125,7 +125,7 @@ function Life({ detail, open }: { readonly detail: BlockDetail; readonly open: O
           </span>
         )}
         <span>{detail.isPinned ? 'pinned' : 'not pinned'}</span>
-        {detail.isHeld && <span>held</span>}
+        {detail.isOnHold && <span>on hold</span>}
       </p>
       {canChange && (
         <p class="actions">

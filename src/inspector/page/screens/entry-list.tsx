@@ -213,7 +213,7 @@ function State({ row }: { readonly row: EntryRow }) {
   else if (tokens > 0) words.push(['removed', 'gone'])
   if (flags & entryFlags.spilled) words.push(['spilled', 'tag'])
   if (flags & entryFlags.pinned) words.push(['pinned', 'tag'])
-  if (flags & entryFlags.held) words.push(['held', 'tag'])
+  if (flags & entryFlags.onHold) words.push(['on hold', 'tag'])
   if (flags & entryFlags.isError) words.push(['error', 'bad'])
   return (
     <>

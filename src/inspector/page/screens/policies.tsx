@@ -242,7 +242,9 @@ function MomentTable({
   readonly moments: Pair
 }) {
   const rows: readonly (readonly [string, (moment: ReplayMoment) => string])[] = [
-    ...holderNames.map((name, at) => [name, (moment: ReplayMoment) => whole(moment.held[at] ?? 0)] as const),
+    ...holderNames.map(
+      (name, at) => [name, (moment: ReplayMoment) => whole(moment.byHolder[at] ?? 0)] as const,
+    ),
     ['read', ({ read }) => whole(read)],
     ['written', ({ written }) => whole(written)],
     ['input', ({ input }) => whole(input)],

@@ -284,7 +284,7 @@ function Legend({ row, isHovered }: { readonly row: RequestRow; readonly isHover
       {[...stackOrder].reverse().map((holder) => (
         <span key={holder}>
           <span class={`swatch h-${holder}`} aria-hidden="true" />
-          {holder} <b>{whole(row.held[holderNames.indexOf(holder)] ?? 0)}</b>
+          {holder} <b>{whole(row.byHolder[holderNames.indexOf(holder)] ?? 0)}</b>
         </span>
       ))}
       <span class="sum">

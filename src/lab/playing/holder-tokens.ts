@@ -15,7 +15,7 @@ interface Counted {
   readonly sums: Weights
 }
 
-export class HeldTokens {
+export class HolderTokens {
   #counted: Counted[] = []
   #fixed: { readonly sections: unknown; readonly tools: unknown; readonly weights: Weights } | null = null
 

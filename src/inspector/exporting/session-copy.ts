@@ -7,26 +7,26 @@ import { isKnown, type StoredEntry } from '../../transcript/fact.ts'
 import { unbounded, type SessionId } from '../../transcript/ids.ts'
 import type { ReadItem, Result, SessionInfo, Store } from '../../transcript/store.ts'
 
-export interface Held {
+export interface SessionCopy {
   readonly store: Store
   /** Pieces of text that were taken out. */
   readonly secrets: number
 }
 
-interface HeldSession {
+interface CopiedSession {
   readonly info: SessionInfo
   readonly items: readonly ReadItem[]
 }
 
 /** A session with those it continues and those that were started in it. Refused where they are more bytes than may be held. */
-export async function held(
+export async function copyOf(
   store: Store,
   session: SessionId,
   { isRedacted, mostBytes }: { readonly isRedacted: boolean; readonly mostBytes: number },
-): Promise<Result<Held>> {
+): Promise<Result<SessionCopy>> {
   const listed = new Map<string, SessionInfo>()
   for await (const info of store.list()) if (info.ok) listed.set(info.session, info)
-  const sessions = new Map<string, HeldSession>()
+  const sessions = new Map<string, CopiedSession>()
   const waiting: string[] = [session]
   let [bytes, secrets] = [0, 0]
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
@@ -103,7 +103,7 @@ function cleanedField(key: string, value: unknown, clean: (text: string) => stri
 /** Longer texts are no single value. */
 const mostNamed = 1000
 
-function storeOf(sessions: ReadonlyMap<string, HeldSession>): Store {
+function storeOf(sessions: ReadonlyMap<string, CopiedSession>): Store {
   const toRead = refused('read-only', 'these sessions are held to be read')
   const itemsOf = (session: string): readonly ReadItem[] =>
     sessions.get(session)?.items ?? [
