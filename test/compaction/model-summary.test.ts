@@ -288,6 +288,42 @@ describe('a model that is asked only with instructions', () => {
       /The user wants in particular:.{2,4}eep the port/iu,
     )
   })
+
+  /** A hook before compactions that says this of the summary. */
+  const wishing = (context: string | null): EngineOptions['hooks'] => ({
+    fire: async (name) => ({
+      block: null,
+      context: name === 'PreCompact' ? context : null,
+      failures: [],
+    }),
+  })
+
+  it('[SN50] writes where a PreCompact hook says what it should hold, and not where it says nothing', async () => {
+    const wished = { summariser: onlyWithInstructions, hooks: wishing('Keep the port numbers.') }
+    const { session, scene } = await opened(answering(), wished)
+    expect((await session.compact()).source).toBe('model')
+    const [summary, ...more] = summaries(scene).map((one) => JSON.stringify(bodyOf(one)))
+    expect(summary).toMatch(
+      /<hook name=.{1,2}PreCompact.{1,2}>.{2,4}Wishes for this summary:.{2,4}Keep the port/u,
+    )
+    expect(summary).not.toContain('The user wants in particular')
+    expect(more).toEqual([])
+    const silent = await opened(answering(), { summariser: onlyWithInstructions, hooks: wishing(null) })
+    expect((await silent.session.compact()).source).toBe('extractive')
+    expect(summaries(silent.scene)).toEqual([])
+  })
+
+  it('[SN50] writes for a hook where the window fills by itself, too', async () => {
+    const wished = { summariser: onlyWithInstructions, hooks: wishing('Keep the port numbers.') }
+    const filled = [...past, ...turnOf('and the tests', 12, 200)]
+    const { session, scene, store } = await opened(answering(), wished, filled)
+    expect((await turn(session.send('go on'))).outcome).toBe('done')
+    expect(ofType(await factsOf(store, session.id), 'boundary')).toMatchObject([
+      { trigger: 'auto', source: 'model' },
+    ])
+    expect(JSON.stringify(bodyOf(summaries(scene)[0]))).toContain('Keep the port numbers.')
+    expect(refusals(scene)).toEqual([])
+  })
 })
 
 describe('a direct call', () => {
