@@ -6,6 +6,8 @@ import type { Diagnosis } from '../transcript/fact.ts'
 /** Our words for two answers that name no reason: nothing differs, and nothing was compared yet. */
 export const sameReason = 'same'
 const pendingReason = 'pending'
+/** A reason is a word: what is longer is none, and is not kept with every answer. */
+const mostReasonChars = 100
 
 /** An answer's `diagnostics`, of a request that asked for them; null where it says nothing. */
 export function diagnosisOf(diagnostics: unknown): Diagnosis | null {
@@ -16,7 +18,10 @@ export function diagnosisOf(diagnostics: unknown): Diagnosis | null {
   if (!isRecord(miss) || typeof miss['type'] !== 'string' || miss['type'] === '') return null
   const tokens = miss['cache_missed_input_tokens']
   const reason = miss['type']
-  return typeof tokens === 'number' && tokens >= 0 ? { reason, tokens } : { reason }
+  if (reason.length > mostReasonChars) return null
+  return typeof tokens === 'number' && Number.isFinite(tokens) && tokens >= 0
+    ? { reason, tokens }
+    : { reason }
 }
 
 /** The parts of a prompt in the order a cache reads them: the first that differs is the one that counts. */

@@ -426,5 +426,8 @@ describe('diagnostics', () => {
     expect(await diagnose(longer, {}, 'msg_none')).toEqual({
       cache_miss_reason: { type: 'previous_message_not_found' },
     })
+    await expect(reply(longer, { ...base, diagnostics: { previous_message_id: 'resp_1' } })).rejects.toThrow(
+      /^diagnostics\.previous_message_id: must be/u,
+    )
   })
 })

@@ -86,8 +86,11 @@ export interface WireRepair {
 export interface WireCapabilities {
   /** The client chooses what is cached, by breakpoints. */
   readonly breakpoints: boolean
-  /** The beta under which the server says what of the request before it could not read from its cache; null where it does not. */
-  readonly diagnosisBeta: string | null
+  /**
+   * How the server is asked what of the request before it could not read from its cache: under which beta, and how the names
+   * of its own answers begin, since it refuses a request that names any other. Null where it does not say it.
+   */
+  readonly diagnosis: { readonly beta: string; readonly answersBegin: string } | null
   /** Most tools of a request; null where no limit is known. */
   readonly mostTools: number | null
 }

@@ -1,7 +1,7 @@
 // The provider's own word on a lost cache, asked for over HTTP, beside what we found ourselves.
 import { describe, expect, it } from 'vitest'
 import { createEngine, inMemoryStore, type EngineOptions, type Session } from '../../src/index.ts'
-import { providersWord, disagreement } from '../../src/request/diagnosis.ts'
+import { diagnosisOf, providersWord, disagreement } from '../../src/request/diagnosis.ts'
 import { createManualClock, type SimulatorOptions } from '../../src/simulator/index.ts'
 import { fixedClock } from '../../src/testing/builders.ts'
 import type { Store } from '../../src/transcript/store.ts'
@@ -152,7 +152,35 @@ describe('cache diagnostics', () => {
     expect(await session.request()).not.toHaveProperty('diagnostics')
   })
 
+  it('[X18] the server is asked about no answer that is not its own: it would refuse the whole request', async () => {
+    const { api, store, session, options } = await asking({ model: undefined })
+    await session.say('one')
+    // As behind an address that is no longer set, or in a session that was imported.
+    const content = [{ type: 'text', text: words(3000) }]
+    const usage = { input_tokens: 4000, output_tokens: 3000 }
+    await session.receive({ id: 'chatcmpl-1', model: modelId, content, stop_reason: 'end_turn', usage })
+    await session.close()
+    const again = await createEngine({ ...options, model: api.model }).open(session.id)
+    for (const input of ['two', 'three'])
+      expect(await turn(again.send(input))).toMatchObject({ outcome: 'done', notices: [] })
+    expect(refusals(api)).toEqual([])
+    const ids = ofType(await factsOf(store, session.id), 'assistant-message').map((one) => one.messageId)
+    expect(sentBy(api).map(({ after }) => after)).toEqual([null, ids[1]])
+  })
+
+  it('[X18] what is no word and no count is not kept: an answer of any shape can be read back', () => {
+    const miss = (reason: unknown): unknown => ({ cache_miss_reason: reason })
+    for (const shape of [undefined, 1, 'x', [], {}, miss(1), miss({}), miss({ type: '' }), miss({ type: 1 })])
+      expect(diagnosisOf(shape)).toBeNull()
+    expect(diagnosisOf(miss({ type: 'x'.repeat(10_000) }))).toBeNull()
+    for (const tokens of ['1e400', '-1', '"7"', 'null', '{}']) {
+      const json = `{"type":"tools_changed","cache_missed_input_tokens":${tokens}}`
+      expect(diagnosisOf(miss(JSON.parse(json)))).toEqual({ reason: 'tools_changed' })
+    }
+  })
+
   for (const message of [
+    'diagnostics.previous_message_id: must be the `id` of an earlier answer',
     'diagnostics: Extra inputs are not permitted',
     'Unexpected value(s) `cache-diagnosis-2026-04-07` for the `anthropic-beta` header.',
   ])

@@ -14,23 +14,29 @@ import { serverReportOf } from './server-edits.ts'
 
 type Asking = Slice<'lifetime' | 'options' | 'spoken' | 'state'>
 
-/** Only the maker of a wire is asked, and only by whoever sends the header along that it wants. */
-function diagnosisBeta(core: Asking): string | null {
+/**
+ * Only the maker of a wire is asked, and only by whoever sends the header along that it wants. It is asked about an answer of
+ * its own: the last one may be another server's, or of a session that was imported.
+ */
+function askingFor(core: Asking): ComposeParameters['diagnosis'] | null {
   const { options, spoken } = core
   const asks = options.cacheDiagnostics === true && options.model !== undefined && core.lifetime !== null
   if (!asks || spoken.provider !== undefined || isRefused(core, 'cache-diagnostics')) return null
-  return spoken.wire.capabilities.diagnosisBeta
+  const { diagnosis } = spoken.wire.capabilities
+  if (diagnosis === null) return null
+  const { answer } = core.state.latest
+  return { after: answer?.startsWith(diagnosis.answersBegin) === true ? answer : null, beta: diagnosis.beta }
 }
 
 /** How a request asks for it; nothing where it does not. */
 export function diagnosisFor(core: Asking): Pick<ComposeParameters, 'diagnosis'> {
-  const beta = diagnosisBeta(core)
-  return beta === null ? {} : { diagnosis: { after: core.state.latest.answer ?? null, beta } }
+  const diagnosis = askingFor(core)
+  return diagnosis === null ? {} : { diagnosis }
 }
 
 /** What an answer says of it; null where it was not asked. */
 export const diagnosisIn = (core: Asking, { diagnostics }: ModelMessage): Diagnosis | null =>
-  diagnosisBeta(core) === null || core.state.latest.answer === undefined ? null : diagnosisOf(diagnostics)
+  typeof askingFor(core)?.after === 'string' ? diagnosisOf(diagnostics) : null
 
 /** Called once for each answer, with what it says about its own request. */
 export async function readCache(

@@ -66,6 +66,10 @@ function breakpointWithPlainTag(value: unknown, path: string): string | null {
   return wrong?.includes('Input tag') === true ? `${path}.type: Input should be 'ephemeral'` : wrong
 }
 
+const answerId: Check = (value, path) =>
+  typeof value === 'string' && !value.startsWith('msg_')
+    ? `${path}: must be the \`id\` of an earlier answer of /v1/messages (it starts with \`msg_\`)`
+    : isText(value, path)
 const textBlock = record({ ...type, text: isText }, { ...cache, citations: nullable(list(dictionary)) })
 const imageSource = tagged({
   base64: record({
@@ -223,7 +227,7 @@ export function requestShape(options: ShapeOptions): Check {
       metadata: record({}, { user_id: nullable(isText) }),
       speed: choice('standard', 'fast'),
       service_tier: choice('auto', 'standard_only'),
-      diagnostics: nullable(record({ previous_message_id: nullable(isText) })),
+      diagnostics: nullable(record({ previous_message_id: nullable(answerId) })),
       container: anything,
       inference_geo: nullable(isText),
       user_profile_id: nullable(isText),

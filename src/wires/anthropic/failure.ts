@@ -108,7 +108,11 @@ const featureNames: readonly (readonly [Feature, RegExp])[] = [
 const notOffered =
   /extra inputs are not permitted|not (?:supported|permitted|allowed|available|enabled)|unsupported|unexpected value|unknown|unrecognized/i
 
+/** Nothing depends on a comparison: whatever displeases in the question, the request goes without it. */
+const aboutDiagnostics = /^diagnostics[.:]/
+
 function refusedFeature(message: string): Feature | null {
+  if (aboutDiagnostics.test(message)) return 'cache-diagnostics'
   if (!notOffered.test(message)) return null
   return featureNames.find(([, pattern]) => pattern.test(message))?.[0] ?? null
 }

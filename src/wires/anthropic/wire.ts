@@ -29,7 +29,7 @@ export const anthropicWire: Wire<AnthropicRequest> = {
   count: anthropicCount,
   capabilities: {
     breakpoints: true,
-    diagnosisBeta: 'cache-diagnosis-2026-04-07',
+    diagnosis: { beta: 'cache-diagnosis-2026-04-07', answersBegin: 'msg_' },
     mostTools: null,
   },
   cacheRules,

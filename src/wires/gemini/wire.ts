@@ -35,7 +35,7 @@ export const geminiWire: Wire<GeminiRequest> = {
   },
   capabilities: {
     breakpoints: false,
-    diagnosisBeta: null,
+    diagnosis: null,
     mostTools: null,
   },
   cacheRules: geminiCacheRules,

@@ -27,7 +27,7 @@ export const openAiChatWire: Wire<ChatRequest> = {
   stopOf: chatStop,
   capabilities: {
     breakpoints: false,
-    diagnosisBeta: null,
+    diagnosis: null,
     mostTools,
   },
   cacheRules: openAiCacheRules,

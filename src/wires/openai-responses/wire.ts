@@ -45,7 +45,7 @@ export const openAiResponsesWire: Wire<ResponsesRequest> = {
   stopOf: responsesStop,
   capabilities: {
     breakpoints: false,
-    diagnosisBeta: null,
+    diagnosis: null,
     mostTools,
   },
   cacheRules: openAiCacheRules,
