@@ -74,8 +74,13 @@ export function postgresMemories(options: PostgresMemoriesOptions): SetStore {
       )
       if (!saved.ok) return saved
       const version = saved.rows[0]!['version']
-      const made = version === null ? staleIn(applied) : { ...applied, version: Number(version) }
-      return { ok: true, applied: made, dropped: [] }
+      if (version !== null)
+        return { ok: true, applied: { ...applied, version: Number(version) }, dropped: [] }
+      const made = await madeBefore(() => rows(file), [row])
+      if (!made.ok) return made
+      const own =
+        made.versions === null ? staleIn(applied) : { ...applied, version: made.versions[0] ?? null }
+      return { ok: true, applied: own, dropped: [] }
     },
     sets: setsIn(options, () => rows(null)),
     async search(query, most) {
@@ -137,9 +142,13 @@ function setsIn({ connection, tenant, place }: PostgresMemoriesOptions, rows: ()
         JSON.stringify(wanted),
       ])
       if (!saved.ok) return saved
-      const versions = saved.rows[0]!['versions'] as readonly unknown[] | null
+      const written = saved.rows[0]!['versions'] as readonly unknown[] | null
+      const made =
+        written === null ? await madeBefore(rows, wanted) : { ok: true as const, versions: written }
+      if (!made.ok) return made
+      const { versions } = made
       if (versions === null) return refused('changed', 'a memory changed since it was read')
-      const byFile = new Map(wanted.map(({ file }, at) => [file, Number(versions[at])]))
+      const byFile = new Map(wanted.map(({ file }, at) => [file, toVersion(versions[at])]))
       const applied = all.map(({ applied: one }) => ({
         ...one,
         version: byFile.get(one.file) ?? one.version,
@@ -147,6 +156,28 @@ function setsIn({ connection, tenant, place }: PostgresMemoriesOptions, rows: ()
       return { ok: true, applied, dropped: [], set: null }
     },
   }
+}
+
+const toVersion = (version: unknown): number | null => (version === null ? null : Number(version))
+
+/**
+ * A statement whose answer was lost is asked again, and finds what it wrote itself: where everything stands as it was wanted,
+ * and from the same moment of the same origin, nobody came between. Null versions: somebody did. One that was removed has none.
+ */
+async function madeBefore(
+  rows: () => Rows,
+  wanted: readonly WantedRow[],
+): Promise<Result<{ readonly versions: readonly (number | null)[] | null }>> {
+  const found = await rows()
+  if (!found.ok) return found
+  const there = new Map(found.rows.map((row) => [row.memory.file, row]))
+  const isMade = ({ file, body, origin }: WantedRow): boolean => {
+    const now = there.get(file)
+    if (now === undefined || body === null) return now === undefined && body === null
+    return now.text === body && JSON.stringify(now.memory.provenance) === origin
+  }
+  if (!wanted.every(isMade)) return { ok: true, versions: null }
+  return { ok: true, versions: wanted.map(({ file }) => there.get(file)?.version ?? null) }
 }
 
 /** A row as `pal.save_memory` and `pal.save_memory_set` take it. */

@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { consolidate } from '../../src/forks/memory/index.ts'
 import { call, ruleModel } from '../../src/simulator/index.ts'
 import { modelId, simulated, turn } from '../e2e/simulated.ts'
 import { until } from '../until.ts'
@@ -107,6 +108,27 @@ describe('a store of memories of the caller', () => {
 
   it('[ME68] [ME78] is consolidated through the port: shown, made whole, by one at a time, and then in order', () =>
     expectConsolidated(mapStore()))
+
+  it('[ME78] what a consolidation changed is told though its end cannot be written down', async () => {
+    const store = mapStore()
+    const failure = { code: 'io-error', message: 'the database is gone' } as const
+    const end = () => Promise.resolve({ ok: false, failure } as const)
+    const begin = () => Promise.resolve({ ok: true, begun: { end } } as const)
+    const failing = { ...store, sets: { ...store.sets, begin } }
+    const { preset } = await workspaceOver(failing)
+    await fill(failing)
+    const session = await preset.engine.open()
+    const { list, options } = preset.memoryJobs
+    const job = list.start('dream', session.id, Date.now())
+    const how = { isDry: false, isAsked: true }
+    expect(await consolidate(options, failing, session, job, how)).toMatchObject({
+      kind: 'changed',
+      report: ['retired old.md: new.md replaces it', 'the next one has to wait: the database is gone'],
+    })
+    expect(await filesOf(store)).toEqual(['new.md', 'page.md'])
+    expect(job.look().state).toBe('completed')
+    await session.close()
+  })
 
   it('[ME68] [DR27] is consolidated by itself after five sessions, and says nothing of an undo it does not have', async () => {
     const store = mapStore()

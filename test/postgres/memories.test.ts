@@ -46,6 +46,49 @@ describe.skipIf(skipReason !== null)('memories in Postgres', () => {
     expect(new Set(texts.map((read) => (read.ok ? read.text.trim().split('\n').at(-1) : '')))).toHaveLength(1)
   })
 
+  it('[DB8] what was written and whose answer was lost counts as written when it is asked again; what came between does not', async () => {
+    const { url } = await freshDatabase(server)
+    const real = connect({ url })
+    open.push(real)
+    // The first answer of every statement that saves is lost, as by a connection that breaks.
+    let meanwhile = (): Promise<unknown> => Promise.resolve()
+    const connection: typeof real = {
+      ...real,
+      async query(words, values) {
+        if (words.includes('pal.save_memory')) {
+          await real.query(words, values)
+          await meanwhile()
+        }
+        return await real.query(words, values)
+      },
+    }
+    const store = postgresMemories({ connection, tenant: 'acme', scope: 'team', place: 'site' })
+    const by = { kind: 'user', trust: 'user', session: null, message: null, from: [], at: 1 } as const
+    const text = (body: string): string =>
+      `---\nname: a\ndescription: what it is\ntype: project\n---\n${body}\n`
+    const save = (body: string) => store.save({ file: 'a.md', text: text(body) }, by, { via: 'session' })
+    expect(await save('one')).toMatchObject({ ok: true, applied: { kind: 'written', version: 1 } })
+    const how = { via: 'dream', report: [], isAsked: false } as const
+    const set = (body: string) => [
+      { file: 'b.md', text: text(body), by },
+      { file: 'a.md', text: null, by },
+    ]
+    expect(await store.sets.save(set('two'), how)).toMatchObject({
+      ok: true,
+      applied: [
+        { file: 'b.md', kind: 'written', version: 2 },
+        { file: 'a.md', kind: 'removed' },
+      ],
+    })
+    meanwhile = () =>
+      on(url).save({ file: 'b.md', text: text('theirs') }, { ...by, at: 2 }, { via: 'session' })
+    expect(await store.sets.save(set('three'), how)).toMatchObject({
+      ok: false,
+      failure: { code: 'changed' },
+    })
+    expect(await store.read('b.md')).toMatchObject({ text: text('theirs') })
+  })
+
   it('[DB8] two who save at once: one is written, the other is refused; another tenant sees none, and no secret is kept', async () => {
     const { url, adminUrl } = await freshDatabase(server, ['acme', 'globex'])
     const by = { kind: 'user', trust: 'user', session: null, message: null, from: [], at: 1 } as const

@@ -88,7 +88,10 @@ async function locked(
 async function ended(begun: BegunConsolidation, consolidated: Consolidated): Promise<Consolidated> {
   const isDone = consolidated.kind === 'changed' || consolidated.kind === 'nothing'
   const released = await begun.end(isDone ? 'done' : 'failed')
-  return released.ok ? consolidated : failed(released.failure.message)
+  if (released.ok || consolidated.kind === 'taken' || 'why' in consolidated) return consolidated
+  // What was changed is told all the same: only whoever comes next has to wait.
+  const { message } = released.failure
+  return { ...consolidated, report: [...consolidated.report, `the next one has to wait: ${message}`] }
 }
 
 async function under(
