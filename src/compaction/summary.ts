@@ -176,22 +176,44 @@ function written(text: string): string {
 }
 
 // What instruction files say about compaction: a section whose heading is Compaction, or Compact instructions,
-// is handed to whoever writes a summary, behind what the user asks for at the moment.
+// is handed to whoever writes a summary, behind what the user asks for at the moment. It ends with its file at the latest: what
+// stands behind it in the reminder is another file's, or titles of memories, which ask for nothing.
 
 const heading = /^(#{1,6})\s+(?:compaction|compact(?:ion)?\s+instructions)\s*#*\s*$/i
+/** No text can begin a line with a fence of ours. */
+const fence = /^<\/?(instructions|memory-index|system-reminder)\b/u
+const codeMark = /^ {0,3}(```|~~~)/u
 
 /** The texts of such sections, in their order; null where there is none. */
 export function compactionWishes(reminder: string | null): string | null {
   if (reminder === null) return null
   const found: string[] = []
   let level = 0
+  let code: string | null = null
+  let isIndex = false
   for (const line of reminder.split('\n')) {
-    const opens = heading.exec(line)
-    const other = /^(#{1,6})\s/.exec(line)
+    const tag = fence.exec(line)
+    if (tag !== null) {
+      level = 0
+      code = null
+      isIndex = tag[0] === '<memory-index'
+      continue
+    }
+    if (isIndex) continue
+    const isCode: boolean = code !== null
+    const mark = codeMark.exec(line)?.[1]
+    if (mark !== undefined && (code ?? mark) === mark) code = isCode ? null : mark
+    const opens = isCode ? null : heading.exec(line)
+    const other = isCode ? null : /^(#{1,6})\s/.exec(line)
     if (opens !== null) level = opens[1]!.length
     else if (other !== null && other[1]!.length <= level) level = 0
     else if (level > 0) found.push(line)
   }
-  const text = found.join('\n').trim()
-  return text === '' ? null : text
+  return wishIn(found.join('\n'))
+}
+
+/** What somebody wants of a summary; null where the words are none. */
+export function wishIn(text: string | null | undefined): string | null {
+  const words = text?.trim() ?? ''
+  return words === '' ? null : words
 }

@@ -2,6 +2,7 @@
 // is trusted, and that nothing it does or fails to do can damage the session.
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { hooks } from '../../src/engine/hooks.ts'
 import { modelSummary } from '../../src/forks/summary/model-summary.ts'
 import { createEngine, type EngineOptions, type Response, type Session } from '../../src/index.ts'
 import {
@@ -274,6 +275,15 @@ describe('a model that is asked only with instructions', () => {
   it('[SN50] leaves the extracted text where nobody says what it should hold', async () => {
     const { session, scene } = await opened(answering(), { summariser: onlyWithInstructions })
     expect((await session.compact()).source).toBe('extractive')
+    expect(summaries(scene)).toEqual([])
+  })
+
+  it.each([
+    ['the person', {}, { instructions: ' \n' }],
+    ['a hook', { hooks: hooks({ PreCompact: () => ({ context: '\n' }) }) }, {}],
+  ] as const)('[SN50] asks nobody where %s says nothing in many blanks', async (_who, more, ask) => {
+    const { session, scene } = await opened(answering(), { summariser: onlyWithInstructions, ...more })
+    expect((await session.compact(ask)).source).toBe('extractive')
     expect(summaries(scene)).toEqual([])
   })
 

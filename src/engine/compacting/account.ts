@@ -1,8 +1,7 @@
 // Which text stands for a span: the user's own, the notes, a model's, or the extracted one that is always there.
 import { keptAfter, unanswered } from '../../compaction/kept-messages.ts'
 import { rewritten, type Plan, type PlanOptions } from '../../compaction/ladder.ts'
-import { compactionWishes } from '../../compaction/summary.ts'
-import { accountOf, type SummaryAsk } from '../../compaction/summary.ts'
+import { accountOf, compactionWishes, wishIn, type SummaryAsk } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { seq } from '../../transcript/ids.ts'
@@ -140,8 +139,8 @@ function summaryAsk(
 
 /** The user's of the moment first, then those of the instruction files. */
 function wishesOf({ instructions }: CompactAsk, core: Slice<'view'>): string | null {
-  const wishes = [instructions, compactionWishes(core.view().reminder)].filter(
-    (text) => text !== undefined && text !== null,
+  const wishes = [wishIn(instructions), compactionWishes(core.view().reminder)].filter(
+    (text) => text !== null,
   )
   return wishes.length === 0 ? null : wishes.join('\n\n')
 }

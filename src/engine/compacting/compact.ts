@@ -3,6 +3,7 @@
 // at a time, never by a fork but of what a forked agent has done itself, never twice without new content, never a result
 // that is not smaller; a model's summary that fails three times in a row is no longer asked for.
 import { type Plan, type PlanOptions, type PlanOutcome, plan } from '../../compaction/ladder.ts'
+import { wishIn } from '../../compaction/summary.ts'
 import { type Choosing, withAccount, withNotes } from './account.ts'
 import { type CompactAsk, type Compacted, refused } from './ask.ts'
 import { boundaryOf, figures, isArchive, compactedOf } from './boundary.ts'
@@ -174,7 +175,8 @@ async function askHooks({
   const ids = partsGone.map((part) => part.uuid)
   const payload = { trigger: ask.trigger, tokensBefore, tokensAfter, ids }
   const answer = await fireHooks(core, 'PreCompact', payload, emit, signal)
-  if (answer.block === null) return { ok: true, context: answer.context }
+  const context = wishIn(answer.context)
+  if (answer.block === null) return { ok: true, context }
   if (ask.trigger !== 'reactive' && core.view().tokens <= room.effective)
     return refused('blocked', answer.block)
   emit({
@@ -182,7 +184,7 @@ async function askHooks({
     code: 'veto-ignored',
     message: `a hook forbade it, but nothing else fits: ${answer.block}`,
   })
-  return { ok: true, context: answer.context }
+  return { ok: true, context }
 }
 
 async function tellHooks(
