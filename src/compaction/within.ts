@@ -1,5 +1,6 @@
 // A compaction within a room that somebody names: the user's words first, and what they leave is shared by the newest
-// messages, excerpts and the text. Sizes are known only once a draft is made, so a few are tried, each corrected by the last.
+// messages, excerpts and the text. Words that do not fit are cut in any case, so there they leave the rest a share. Sizes
+// are known only once a draft is made, so a few are tried, each corrected by the last.
 import { defaults } from '../settings/defaults.ts'
 import { draft, totalOf, withLedger, type Draft, type Shape } from './draft.ts'
 import { newestOf } from './kept-messages.ts'
@@ -9,13 +10,24 @@ type Rest = Pick<Shape, 'focus' | 'isAutomatic'>
 
 /** Null where even the least does not fit. */
 export function draftWithin(context: PlanContext, tokens: number, rest: Rest): Draft | null {
+  const { wordsShare } = defaults.dial.within
+  const roomy = divided(context, tokens, rest, wordsShare)
+  const found =
+    roomy !== null && areWhole(roomy)
+      ? roomy
+      : (wordsAlone(context, tokens, rest) ?? crowded(context, tokens, rest))
+  return found === null ? null : filled(context, found, tokens)
+}
+
+/** The words have up to their share of the room, and what they leave is for the rest. */
+function divided(context: PlanContext, tokens: number, rest: Rest, wordsShare: number): Draft | null {
   const { tries, restShare, nearShare } = defaults.dial.within
   const fixed = context.factor * context.view.fixedEstimate
   let left = restShare * tokens
   let tooMuch = tokens
   let best: { readonly draft: Draft; readonly left: number } | null = null
   for (let attempt = 0; attempt < tries; attempt++) {
-    const made = draft(context, shapeWithin(context, tokens, left, rest))
+    const made = draft(context, shapeWithin(context, tokens, left, rest, wordsShare))
     if (made === null) break
     const over = withLedger(made) - fixed - tokens
     if (over > 0) tooMuch = Math.min(tooMuch, left)
@@ -27,10 +39,7 @@ export function draftWithin(context: PlanContext, tokens: number, rest: Rest): D
     left = next > least && next < tooMuch ? next : (least + tooMuch) / 2
     if (attempt === tries - 2 && best === null) left = 0
   }
-  const fitting = best?.draft ?? null
-  const found =
-    fitting !== null && areWhole(fitting) ? fitting : (wordsWithin(context, tokens, rest) ?? fitting)
-  return found === null ? null : filled(context, found, tokens)
+  return best?.draft ?? null
 }
 
 /** What leaps leave free goes to single lines, which come in any size. */
@@ -52,24 +61,21 @@ const areWhole = ({ segments }: Draft): boolean => {
   return shortened + pointed === 0
 }
 
-/** Where the words alone are too much: as much of them as fits, before anything that a score chose. */
-function wordsWithin(context: PlanContext, tokens: number, rest: Rest): Draft | null {
-  const { mostWords, wordTries } = defaults.dial.within
+/** All of the words and nothing beside them, where that fits: their caps count wider fences than they get. */
+function wordsAlone(context: PlanContext, tokens: number, rest: Rest): Draft | null {
+  const made = draft(context, shapeWithin(context, tokens, 0, rest, defaults.dial.within.mostWords))
   const room = tokens + context.factor * context.view.fixedEstimate
-  let best: Draft | null = null
-  let low = 0
-  let high: number = mostWords
-  for (let attempt = 0; attempt < wordTries; attempt++) {
-    const share = (low + high) / 2
-    const made = draft(context, shapeWithin(context, tokens, 0, rest, share))
-    if (made === null) return null
-    if (withLedger(made) > room) high = share
-    else {
-      low = share
-      best = made
-    }
+  return made !== null && areWhole(made) && withLedger(made) <= room ? made : null
+}
+
+/** Where the words alone are too much they have a share that nothing else takes; less of it only where the room is too small for that. */
+function crowded(context: PlanContext, tokens: number, rest: Rest): Draft | null {
+  const { crowdedShare, crowdedTries } = defaults.dial.within
+  for (let attempt = 0, share = crowdedShare; attempt < crowdedTries; attempt++, share /= 2) {
+    const made = divided(context, tokens, rest, share)
+    if (made !== null) return made
   }
-  return best
+  return null
 }
 
 function shapeWithin(
@@ -77,7 +83,7 @@ function shapeWithin(
   tokens: number,
   left: number,
   rest: Rest,
-  wordsShare: number = defaults.dial.within.wordsShare,
+  wordsShare: number,
 ): Shape {
   const { tailShare, excerptShare, detailShare, textShare, ledgerShare } = defaults.dial.within
   const kept = newestOf(context, tailShare * left, tailShare * left)

@@ -118,7 +118,7 @@ export const dialDefaults = {
     detailShare: 0.035,
     /** Share of what excerpts and lines may take by which the caps on the user's words are raised. */
     wordsShare: 0.5,
-    /** A compaction within a given room: what the user's words may take of it, how what they leave is shared, the tries (for words that are too much, and up to which share: they are counted with wider fences than they get), and what single lines may take of what is then free. */
+    /** A compaction within a given room: what the user's words may take of it, how what they leave is shared, the tries, and what single lines may take of what is then free. Where the words alone are tried (`mostWords`) they are counted with wider fences than they get; where even they do not fit they have `crowdedShare`, half of it at each further try. */
     within: {
       wordsShare: 0.92,
       tailShare: 0.12,
@@ -130,8 +130,9 @@ export const dialDefaults = {
       nearShare: 0.03,
       fillShares: [0.95, 0.7],
       tries: 5,
-      wordTries: 7,
       mostWords: 1.5,
+      crowdedShare: 0.8,
+      crowdedTries: 7,
     },
   },
   score: {

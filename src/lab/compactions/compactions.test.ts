@@ -130,7 +130,7 @@ describe('what compactions keep', () => {
     expect('why' in none && none.why).toContain('tokens')
   })
 
-  it("[O37] where the user's words alone are more than the room, as much of them as fits comes before any line of a score", () => {
+  it("[O37] where the user's words alone are more than the room they have their share, and lines of the score the rest", () => {
     const wish = Array.from({ length: 400 }, (_, line) => `${line}: the totals of month ${line} stay right`)
     const large = recording([
       ['user', [text(wish.join('\n'))]],
@@ -146,13 +146,43 @@ describe('what compactions keep', () => {
     // Where they do not fit says nothing of where they do.
     expect([tight!.fittingChars, wide!.fittingChars]).toEqual([0, wide!.typedChars])
     expect(wide!.fittingKept).toBe(wide!.typedChars)
+    const { crowdedShare } = defaults.dial.within
     for (const within of [1500, 2500, 3500]) {
       const kept = keptWithin(foldOf(before), within)
       if ('why' in kept) throw new Error(kept.why)
       expect(kept.tokens).toBeLessThanOrEqual(within * 1.02)
-      const words = wish.filter((line) => kept.text.includes(line)).join('\n')
-      expect(estimateText(words)).toBeGreaterThan(0.7 * (within - frameTokens))
+      const words = estimateText(wish.filter((line) => kept.text.includes(line)).join('\n'))
+      expect(words).toBeGreaterThan(0.85 * crowdedShare * within)
+      expect(words).toBeLessThanOrEqual(crowdedShare * within)
+      expect(kept.text).toContain('Lines likely to be needed')
     }
+  })
+
+  it("[O37] the user's words stand whole where they fit, with or without anything beside them", () => {
+    const wishes = Array.from(
+      { length: 40 },
+      (_, index) => `${index}: ${'the totals stay right. '.repeat(9)}`,
+    )
+    const session = recording([
+      ...wishes.flatMap((wish, index): Parameters<typeof recording>[0] => [
+        ['user', [text(wish)]],
+        turnAt(2 * index),
+        turnAt(2 * index + 1),
+        ['assistant', [text('done')]],
+      ]),
+      ['user', [text(vendorText, 'compact_summary')]],
+      ['assistant', [call('x', 'Edit', { path: 'src/part_2.ts', name: 'total_31' })]],
+    ])
+    const { before } = recordedMoments(session)[0]!
+    const whole = (within: number): number => {
+      const kept = keptWithin(foldOf(before), within)
+      if ('why' in kept) throw new Error(kept.why)
+      expect(kept.tokens).toBeLessThanOrEqual(within * 1.02)
+      return wishes.filter((wish) => kept.text.includes(wish.trim())).length
+    }
+    expect([3400, 4000].map(whole)).toEqual([wishes.length, wishes.length])
+    // In a smaller room as many stay whole as their share holds.
+    expect(whole(2600)).toBeGreaterThan(wishes.length / 2)
   })
 
   it('[O37] what whole messages leave free of it goes to single lines', () => {
@@ -170,8 +200,6 @@ describe('what compactions keep', () => {
   })
 })
 
-/** What a text takes besides: how it begins and ends, the fence around the words. */
-const frameTokens = 500
 const longWish = `Keep this in mind: ${'the totals of every month stay right. '.repeat(60)}`.trim()
 function turnAt(index: number): Parameters<typeof recording>[0][number] {
   return index % 2 === 0
