@@ -85,7 +85,7 @@ function editingRefusal(fold: Fold, fact: FactOf<'view-edit'> | FactOf<'boundary
       return { code: 'overlap', message: `two edits of one proposal overlap at ${range.from}–${range.to}` }
     }
     const refusal =
-      holdRefusal(fold, fact, range) ?? rangeRefusal(fold, range) ?? oneRefusal(fold, parts, edit, fact)
+      holdRefusal(fold, fact, edit, range) ?? rangeRefusal(fold, range) ?? oneRefusal(fold, parts, edit, fact)
     if (refusal !== null) return refusal
   }
   return null
@@ -94,9 +94,10 @@ function editingRefusal(fold: Fold, fact: FactOf<'view-edit'> | FactOf<'boundary
 function holdRefusal(
   fold: Fold,
   fact: FactOf<'view-edit'> | FactOf<'boundary'>,
+  edit: Edit,
   range: Range,
 ): EditRefusal | null {
-  if (fact.asked !== 'automatic') return null
+  if (fact.asked !== 'automatic' || isDeleted(fold, edit)) return null
   const hold = fold.edits.visibleHolds().find((one) => !isApart(one, range))
   if (hold === undefined) return null
   return {
@@ -104,6 +105,14 @@ function holdRefusal(
     message: `${hold.from}–${hold.to} was restored by an undo and stays until it is released`,
   }
 }
+
+/** A stub of what the server leaves out takes nothing out of sight: where an undo brought back no more than that, nothing is on hold. */
+const isDeleted = ({ edits }: Fold, edit: Edit): boolean =>
+  edit.kind === 'stub' &&
+  edits.remote
+    .get(edit.at.seq)
+    ?.get(edit.at.block ?? 0)
+    ?.at(-1)?.via === 'cache-edit'
 
 function rangeRefusal(fold: Fold, range: Range): EditRefusal | null {
   if (range.to > fold.numbers.upTo || range.from > range.to) {

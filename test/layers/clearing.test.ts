@@ -174,6 +174,22 @@ describe('cached clearing', () => {
     expect(refusals(play.scene)).toEqual([])
   })
 
+  it('[Z15] undone, its stubs show the results again, and the server is not asked either', async () => {
+    const play = await clearing(many, { cacheEdits: true })
+    await play.say('work')
+    await play.say('on')
+    play.clock.advance(6 * minute)
+    await play.say('later')
+    expect(marked(play.requests().at(-1)!)).toEqual(named('a', 7))
+    await play.session.undo((await play.session.edits()).at(-1)!.seq)
+    await play.say('show them')
+    const last = play.requests().at(-1)!
+    expect([deletions(last), marked(last)]).toEqual([[], []])
+    expect(resultsIn(last).get('a0')).toContain('line of run a0 119')
+    expect((await play.session.edits()).map(({ state }) => state)).toEqual(['undone', 'undone'])
+    expect(refusals(play.scene)).toEqual([])
+  })
+
   it('[Z15] becomes stubs once a fall of cache reads has shown the cache to be lost', async () => {
     const play = await clearing([...rounds(...named('a', 12)), 'one'], { cacheEdits: true })
     // Another server with the same key and an empty cache: as if the first had forgotten everything.
@@ -220,6 +236,14 @@ describe('cached clearing', () => {
     expect(deletions(before!)).toEqual(named('a', 7))
     expect(deletions(after!)).toEqual([])
     expect(marked(after!)).toEqual(named('a', 7).slice(1))
+    expect(refusals(play.scene)).toEqual([])
+    // Undone, it brings back a result that the server was to leave out of a cache that is gone: held, but in nobody's sight.
+    const made = (await play.session.edits()).find(({ layer }) => layer === 'autocompact')!
+    await play.session.undo(made.seq)
+    await play.say('on with it')
+    const last = play.requests().at(-1)!
+    expect(deletions(last)).toEqual([])
+    expect(marked(last)).toEqual(named('a', 7))
     expect(refusals(play.scene)).toEqual([])
   })
 })

@@ -29,7 +29,18 @@ function roomRefusal(core: Slice<'room' | 'view'>, what: string, freed: number):
 /** A server that is not asked to clear clears nothing: all it has cleared comes back, or none of it. */
 function withItsLike(core: Slice<'state'>, target: Seq): readonly Seq[] {
   const like = serverClearings(core).map(({ seq }) => seq)
-  return like.includes(target) ? [target, ...like.filter((one) => one !== target)] : [target]
+  if (like.includes(target)) return [target, ...like.filter((one) => one !== target)]
+  return [target, ...deletionsUnder(core.state.fold, target)]
+}
+
+/** Edits that had the server delete what the target has put stubs in place of: without them it would still not be seen. */
+function deletionsUnder({ edits }: Fold, target: Seq): readonly Seq[] {
+  const fact = edits.editing(target)?.fact
+  if (fact === undefined || !isEditing(fact)) return []
+  const under = fact.edits.flatMap((edit) =>
+    edit.kind === 'stub' ? (edits.remote.get(edit.at.seq)?.get(edit.at.block ?? 0) ?? []) : [],
+  )
+  return [...new Set(under.flatMap(({ seq, via }) => (via === 'cache-edit' ? [seq] : [])))]
 }
 
 /** Tokens that undoing an edit would bring back, as the edit itself says. */

@@ -104,8 +104,9 @@ function surveyOf(view: View, resultsOf: (tool: string | undefined) => Results, 
   }
   for (const one of results) {
     const { part, block } = one
-    if (isLeft(part)) continue
+    // What the server leaves out nobody sees: a hold does not keep it from becoming a stub.
     if (block.cleared === 'cache-edit') remote.push(candidateOf(one))
+    if (isLeft(part)) continue
     const results = resultsOf(part.tool)
     const may =
       (results === 'clear' || results === 'superseded') &&
