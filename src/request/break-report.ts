@@ -143,19 +143,53 @@ interface MessageChange {
 function firstMessageChange(before: Segments, after: Segments): MessageChange | null {
   const { breakpoint } = before
   if (breakpoint === null) return null
-  for (let index = 0; index <= breakpoint.message; index++) {
+  for (let [index, now] = [0, 0]; index <= breakpoint.message;) {
     const was = before.messages[index]!
-    const is = after.messages[index]
-    if (was === is || was.digest === is?.digest) continue
-    const blocks = index === breakpoint.message ? was.blocks.slice(0, breakpoint.block + 1) : was.blocks
-    const block = blocks.findIndex((each, at) => is?.role !== was.role || each.json !== is.blocks[at]?.json)
-    if (block >= 0) return { index, block, was: blocks[block]!.json, is: is?.blocks[block]?.json ?? '' }
+    const is = after.messages[now]
+    const same = was === is || was.digest === is?.digest
+    const group = same ? one : groupFrom(before.messages.slice(index), after.messages.slice(now))
+    index += group.was
+    now += group.is
+    if (same || group.isSame) continue
+    const first = index - group.was
+    const cached = before.messages
+      .slice(first, index)
+      .flatMap(({ blocks }, at) =>
+        blocks
+          .slice(0, first + at === breakpoint.message ? breakpoint.block + 1 : blocks.length)
+          .map(({ json }, block) => ({ index: first + at, block, json })),
+      )
+    const sent = after.messages.slice(now - group.is, now).flatMap(({ blocks }) => blocks)
+    const found = cached.find(({ json }, at) => is?.role !== was.role || json !== sent[at]?.json)
+    if (found !== undefined) return { ...found, was: found.json, is: sent[cached.indexOf(found)]?.json ?? '' }
     // All blocks are there and others follow inside the message: those before the breakpoint would have been cached.
-    if (index < breakpoint.message) {
-      return { index, block: blocks.length, was: '', is: is?.blocks[blocks.length]?.json ?? '' }
-    }
+    const last = index - 1
+    if (last < breakpoint.message)
+      return {
+        index: last,
+        block: before.messages[last]!.blocks.length,
+        was: '',
+        is: sent[cached.length]?.json ?? '',
+      }
   }
   return null
+}
+
+const one = { was: 1, is: 1, isSame: true }
+
+/**
+ * How many messages of each list make up the same bytes, or begin alike: where a message is several items of the list, another
+ * grouping of them changes nothing.
+ */
+function groupFrom(before: readonly SentMessage[], after: readonly SentMessage[]): typeof one {
+  let [was, is] = [1, 1]
+  let [old, now] = [before[0]!.json, after[0]?.json ?? '']
+  while (old !== now) {
+    if (was < before.length && now.startsWith(`${old},`)) old += `,${before[was++]!.json}`
+    else if (is < after.length && old.startsWith(`${now},`)) now += `,${after[is++]!.json}`
+    else break
+  }
+  return { was, is, isSame: old === now }
 }
 
 /** Positions from the old breakpoint to the new one; a run of calls, or of results, is one. */

@@ -52,11 +52,14 @@ export function systemParts(
 
 /** A message with the breakpoint on one of its parts, which stands in it as it was written. */
 function itemWithBreakpoint({ json, blocks }: SentMessage, at: number, field: string): string {
-  const part = blocks[at]!.json
-  const from = json.lastIndexOf(part)
-  return from === -1
-    ? json
-    : `${json.slice(0, from)}${withField(part, field)}${json.slice(from + part.length)}`
+  let [from, end] = [0, 0]
+  // Two of them may read alike, so each is looked for behind the one before it.
+  for (const { json: part } of blocks.slice(0, at + 1)) {
+    from = json.indexOf(part, end)
+    if (from === -1) return json
+    end = from + part.length
+  }
+  return `${json.slice(0, from)}${withField(blocks[at]!.json, field)}${json.slice(end)}`
 }
 
 /** What composers for both APIs of OpenAI share: prefixes are cached unasked, and a boundary may end with a breakpoint. */

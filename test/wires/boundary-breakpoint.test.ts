@@ -88,6 +88,29 @@ describe.each(wires)('%s', (_, wire, check) => {
     expect(check(JSON.parse(body))).toBeNull()
   })
 
+  it('[WI11] it stands on the block before the boundary, and not on a later one that reads alike', () => {
+    const fold = new Fold()
+    const pen = new Pen()
+    const image = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } as const
+    const picture = [{ type: 'image' as const, source: image }]
+    const facts: readonly Fact[] = [start(), said(picture), said(picture), said('what is it?')]
+    for (const fact of facts) fold.push(pen.write(fact))
+    // The second is pinned: it is shown where the edit stands.
+    fold.push(pen.write({ type: 'pin', at: { seq: seq(2) } }))
+    const gone = { kind: 'drop' as const, from: seq(2), to: seq(2) }
+    const edit = { layer: 'test', asked: 'user' as const, why: 'a test', tokensFreed: 0, edits: [gone] }
+    fold.push(pen.write({ type: 'view-edit', ...edit }))
+    const body = bodyOf(wire, fold.view())
+    const marks: boolean[] = []
+    JSON.parse(body, (_key, value: unknown) => {
+      if (typeof value === 'object' && value !== null && 'image_url' in value && 'type' in value)
+        marks.push('prompt_cache_breakpoint' in value)
+      return value
+    })
+    expect(marks).toEqual([true, false])
+    expect(check(JSON.parse(body))).toBeNull()
+  })
+
   it('[WI11] models and servers that take none get none', () => {
     const view = viewOf({ from: 3, to: 5 })
     expect(marked(bodyOf(wire, view, 'gpt-5.5'))).toEqual([])

@@ -4,7 +4,9 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lookUp, modelTable } from '../../src/model/models.ts'
 import type { Usage } from '../../src/transcript/fact.ts'
+import { Fold } from '../../src/projection/fold.ts'
 import { createBreakDetector } from '../../src/request/break-detector.ts'
+import { changesBetween } from '../../src/request/break-report.ts'
 import type { Composed } from '../../src/request/compose.ts'
 import { createBench, type DialectOutcome } from '../../src/simulator/dialects/front.ts'
 import { createGemini } from '../../src/simulator/dialects/gemini/exchange.ts'
@@ -15,8 +17,16 @@ import { createResponse } from '../../src/simulator/dialects/openai/responses/ex
 import { createResponseStore } from '../../src/simulator/dialects/openai/responses/store.ts'
 import { createManualClock } from '../../src/simulator/clock.ts'
 import { arbitraryMoves, type Move } from '../../src/testing/arbitrary.ts'
-import { forkOf, sessionOf, type Asked, type WireSubject } from '../../src/testing/wire-subject.ts'
-import { isEditing } from '../../src/transcript/fact.ts'
+import { answered, call, Pen, result, said, start, thought } from '../../src/testing/builders.ts'
+import {
+  forkOf,
+  parametersOf,
+  sessionOf,
+  type Asked,
+  type WireSubject,
+} from '../../src/testing/wire-subject.ts'
+import { isEditing, type Edit, type Fact } from '../../src/transcript/fact.ts'
+import { seq } from '../../src/transcript/ids.ts'
 import { geminiSubject } from './gemini-subject.ts'
 import { openAiChatSubject } from './openai-chat-subject.ts'
 import { openAiResponsesSubject, sealedFor } from './openai-responses-subject.ts'
@@ -158,6 +168,51 @@ describe.each(subjects.map((subject) => [subject.wire.name, subject] as const))(
     long,
   )
 })
+
+it.each([openAiChatSubject, openAiResponsesSubject])(
+  '[X1] $wire.name: items that stand in other messages, with the same bytes, are no change',
+  (subject) => {
+    const fold = new Fold()
+    const pen = new Pen()
+    const composer = subject.wire.createComposer()
+    const written = (...facts: readonly Fact[]): Composed => {
+      for (const fact of facts) fold.push(pen.write(fact))
+      const outcome = composer.compose(fold.view(), parametersOf(subject, subject.model))
+      if (!outcome.ok) throw new Error(outcome.why)
+      return outcome.composed
+    }
+    const edit = (one: Edit): Fact => ({
+      type: 'view-edit',
+      layer: 'test',
+      asked: 'user',
+      edits: [one],
+      why: 'a test',
+      tokensFreed: 0,
+    })
+    const before = written(
+      start(),
+      said('go'),
+      answered([call('c1')], { id: 'm1', stop: 'tool_use' }),
+      result('c1', 'found'),
+      // Nothing of it is sent on this wire, but it parts two messages.
+      answered([thought('hm')], { id: 'm2' }),
+      said('and?'),
+      answered([call('c2')], { id: 'm3', stop: 'tool_use' }),
+      result('c2', 'found as well'),
+    )
+    const joined = written(edit({ kind: 'drop', from: seq(4), to: seq(4) }))
+    expect(joined.body).toBe(before.body)
+    expect(joined.segments.messages.length).toBe(before.segments.messages.length - 1)
+    const rules = rulesOf(subject, subject.model)
+    expect(changesBetween(before.segments, joined.segments, rules)).toEqual([])
+    expect(changesBetween(joined.segments, before.segments, rules)).toEqual([])
+    const stubbed = written(edit({ kind: 'stub', at: { seq: seq(7), block: 0 }, text: '[gone]', ref: '7' }))
+    for (const earlier of [before, joined])
+      expect(changesBetween(earlier.segments, stubbed.segments, rules)).toMatchObject([
+        { kind: 'message', entry: 7, block: 0 },
+      ])
+  },
+)
 
 it('[X17] a cache that hits by chance is called broken only after three hits in a row', async () => {
   const provider = providerOf(geminiSubject, 0.5)

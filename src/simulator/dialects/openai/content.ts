@@ -53,10 +53,11 @@ export function renderContent(content: unknown, prompt: PromptText): void {
   if (!Array.isArray(content)) return
   for (const part of content as readonly unknown[]) {
     if (!isRecord(part)) continue
+    // A mark says where a prefix ends; it is no part of what is cached.
+    const { prompt_cache_breakpoint: mark, ...shown } = part
     const text = part['text'] ?? part['refusal']
     if (typeof text === 'string') prompt.add(text)
-    else prompt.weigh(JSON.stringify(part), imageTokens(part))
-    if (isRecord(part['prompt_cache_breakpoint']))
-      prompt.mark(lifetimeOfMark(part['prompt_cache_breakpoint']))
+    else prompt.weigh(JSON.stringify(shown), imageTokens(part))
+    if (isRecord(mark)) prompt.mark(lifetimeOfMark(mark))
   }
 }

@@ -292,6 +292,22 @@ describe('the official SDK on Responses', () => {
     })
   })
 
+  it('[V68] a mark is no part of what is cached, on a picture as on a text', async () => {
+    const { url } = await serve({ answer: () => ({ content: [text('ok')], stop_reason: 'end_turn' }) })
+    const image = { type: 'input_image', detail: 'auto', image_url: 'data:image/png;base64,iVBORw0KGgo=' }
+    const ask = async (more: object) => {
+      const { usage } = await client(url).responses.create({
+        model,
+        input: [{ role: 'user', content: [image, { ...image, ...more }] as never }],
+      })
+      return usage?.input_tokens_details?.cached_tokens
+    }
+    expect(await ask({})).toBe(0)
+    const plain = await ask({})
+    expect(plain).toBeGreaterThan(1024)
+    expect(await ask({ prompt_cache_breakpoint: { mode: 'explicit' } })).toBeGreaterThanOrEqual(plain!)
+  })
+
   it('[V68] a request that asks for explicit marks reads and writes nothing else', async () => {
     const { url } = await serve({ answer: () => ({ content: [text('ok')], stop_reason: 'end_turn' }) })
     const ask = async (mode: 'implicit' | 'explicit') => {
