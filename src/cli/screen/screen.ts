@@ -260,8 +260,8 @@ export class Screen {
       },
       drawn: () => {
         const { inSightMs, quietMs } = defaults.screen
-        const since = performance.now() - this.#typedAt
-        arming = setTimeout(() => this.#arm(), Math.max(inSightMs, quietMs - since))
+        const wait = Math.max(inSightMs, this.#typedAt + quietMs - performance.now())
+        arming = setTimeout(() => setImmediate(() => this.#arm(block)), wait)
       },
       writing: () => this.#place.removeChild(this.#editor),
       hasDraft: () => this.#editor.getText() !== '',
@@ -281,9 +281,9 @@ export class Screen {
     if (this.#decision !== null) this.#decision.isTypedPast = true
   }
 
-  /** The keys go to the question, unless something is typed: that goes on until the person says otherwise. */
-  #arm(): void {
-    if (this.#decision === null || this.#decision.isTypedPast || this.#editor.getText() !== '') return
+  /** The keys go to the question, unless something is typed, read after a standstill too: that goes on until Tab. */
+  #arm(block: OpenDecision['block']): void {
+    if (this.#decision?.block !== block || this.#decision.isTypedPast || this.#editor.getText() !== '') return
     this.#answer(this.#decision)
   }
 
