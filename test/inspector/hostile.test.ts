@@ -7,7 +7,7 @@ import { factProblem } from '../../src/transcript/codec.ts'
 import { slugOf } from '../../src/preset/project.ts'
 import type { Fact } from '../../src/transcript/fact.ts'
 import { sessionId } from '../../src/transcript/ids.ts'
-import { openWorkspace } from '../cli/pal.ts'
+import { openWorkspace, until } from '../cli/pal.ts'
 import {
   browserPath,
   comes,
@@ -127,8 +127,11 @@ describe.skipIf(browserPath === null)('hostile sessions (skipped where no chromi
     await page.locator('.legend b').first().waitFor()
     const last = page.locator('.row .preview', { hasText: `word ${hostileKinds.length - 1}` })
     expect(await comes(last)).toBe(true)
-    const box = await last.boundingBox()
-    expect(box!.y + box!.height).toBeLessThanOrEqual(800)
+    const end = async (): Promise<number> => {
+      const box = await last.boundingBox()
+      return box === null ? Infinity : box.y + box.height
+    }
+    await until(async () => (await end()) <= 800, 'the last row within the window')
     await isClean(open, 'the last rows')
     await page.keyboard.press('Home')
     for (const kind of ['constructor', 'toString'])

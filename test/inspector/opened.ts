@@ -13,6 +13,7 @@ import { seq, sessionId, systemIds } from '../../src/transcript/ids.ts'
 import type { Store } from '../../src/transcript/store.ts'
 import { openBrowser } from '../lab/browser.ts'
 import type { Workspace } from '../cli/pal.ts'
+import { mostMs, until } from '../until.ts'
 
 export { browserPath } from '../lab/browser.ts'
 export { inspecting } from './client.ts'
@@ -80,11 +81,19 @@ export async function written(
 export const comes = (what: Locator, state: 'visible' | 'detached' = 'visible'): Promise<boolean> =>
   what
     .first()
-    .waitFor({ state, timeout: 20_000 })
+    .waitFor({ state })
     .then(
       () => true,
       () => false,
     )
+
+/** Pixels by which the page is wider than its window, once it has been drawn anew for it. */
+export async function widerThanWindow(page: Page): Promise<number> {
+  const over = (): Promise<number> =>
+    page.evaluate('document.documentElement.scrollWidth - innerWidth') as Promise<number>
+  await until(async () => (await over()) <= 0).catch(() => undefined)
+  return over()
+}
 
 export interface Opened {
   readonly page: Page
@@ -106,6 +115,8 @@ export async function opened(
 ): Promise<Opened> {
   browser ??= openBrowser()
   const page = await (await browser).newPage({ viewport, colorScheme: scheme })
+  // Against hanging, not a measure of speed.
+  page.setDefaultTimeout(mostMs)
   const wrong: string[] = []
   page.on('console', (message) => wrong.push(`console: ${message.text()}`))
   page.on('pageerror', (error) => wrong.push(`error: ${String(error)}`))

@@ -12,7 +12,7 @@ import { corpusFiles, corpusFolder } from '../shared-data.ts'
 import { findings } from './axe.ts'
 import type { Client } from './client.ts'
 import { payloads } from './hostile.ts'
-import { browserPath, faults, inspecting, opened, sessionsOf } from './opened.ts'
+import { browserPath, faults, inspecting, opened, sessionsOf, widerThanWindow } from './opened.ts'
 
 /** A session of Claude Code with one compaction, in which every text is hostile. */
 function hostileFile(): string {
@@ -160,7 +160,7 @@ describe('a compaction that another program made', () => {
       expect(await vendor.locator('.scrolled').evaluate((box) => box.scrollHeight > box.clientHeight)).toBe(
         true,
       )
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+      expect(await widerThanWindow(page)).toBeLessThanOrEqual(0)
       for (const scheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme: scheme })
         expect(await findings(page)).toEqual([])

@@ -17,6 +17,7 @@ import {
   opened,
   playedInto,
   sessionsOf,
+  widerThanWindow,
   type Opened,
 } from './opened.ts'
 
@@ -102,8 +103,7 @@ describe.skipIf(browserPath === null)('the screens (skipped where no chromium is
     for (const width of [360, 820, 1920, 1280]) {
       await page().setViewportSize({ width, height: 800 })
       await shown(shows)
-      const over = await page().evaluate('document.documentElement.scrollWidth - innerWidth')
-      expect.soft(over, `${name} at ${width}`).toBeLessThanOrEqual(0)
+      expect.soft(await widerThanWindow(page()), `${name} at ${width}`).toBeLessThanOrEqual(0)
       // Narrow, other things stand there and others are out of reach.
       if (width === 360) expect.soft(await findings(page()), `${name} at ${width}`).toEqual([])
     }
@@ -144,9 +144,9 @@ describe.skipIf(browserPath === null)('the screens (skipped where no chromium is
     await page().keyboard.press('J')
     await shown('.request h2')
     await page().keyboard.press('d')
-    expect(await hash()).toMatch(/\/diff$/)
+    await until(async () => (await hash()).endsWith('/diff'), 'the difference')
     await page().goBack()
-    expect(await hash()).not.toMatch(/\/diff$/)
+    await until(async () => !(await hash()).endsWith('/diff'), 'the request again')
     await page().keyboard.press('?')
     await shown('dialog .keys')
     await overlayIsClean('the keys')

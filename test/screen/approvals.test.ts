@@ -73,8 +73,8 @@ describe('an answer to a question', () => {
       expect(await sees(seen, '1 queued')).toBe(true)
       seen.type(key)
       expect(await sees(seen, isStopped)).toBe(true)
+      expect(await sees(seen, () => !isShown(seen, 'Bash(touch'))).toBe(true)
       expect(simulator.log.requests.length).toBe(1)
-      expect(isShown(seen, 'Bash(touch')).toBe(false)
       await say(seen, 'go on')
       expect(await sees(seen, 'the next answer')).toBe(true)
       const body = JSON.stringify(simulator.log.last()?.body)
@@ -123,13 +123,14 @@ describe('an answer to a question', () => {
     expect(await sees(seen, '→ Yes')).toBe(true)
     seen.type('\u001B[200~y\rs\r\u001B[201~')
     expect(await sees(seen, 'Keys go to the prompt')).toBe(true)
-    expect(seen.lines().some((line) => line.trim() === 'yy')).toBe(true)
+    const isTyped = (): boolean => seen.lines().some((line) => line.trim() === 'yy')
+    expect(await sees(seen, isTyped)).toBe(true)
     expect(existsSync(join(at.project, 'one.txt'))).toBe(false)
     await choose(seen, keys.down, 'Yes')
     expect(await sees(seen, 'done')).toBe(true)
     expect(existsSync(join(at.project, 'one.txt'))).toBe(true)
     // What was typed is not lost.
-    expect(seen.lines().some((line) => line.trim() === 'yy')).toBe(true)
+    expect(await sees(seen, isTyped)).toBe(true)
     seen.type(keys.ctrlC)
     await leave(seen)
   })
@@ -171,11 +172,11 @@ describe('what a question shows', () => {
       '@@ -17,7 +17,7 @@',
       '@@ -27,4 +27,4 @@',
     ]
-    for (const line of edit) expect(seen.lines().join('\n')).toContain(line)
+    for (const line of edit) expect(await sees(seen, line), line).toBe(true)
     await choose(seen, 'y', 'Yes')
     expect(await sees(seen, 'cart.test.js overwrites 4 lines +1 −4')).toBe(true)
     for (const line of ['-test one', '-test four', '+// tests removed'])
-      expect(seen.lines().join('\n')).toContain(line)
+      expect(await sees(seen, line), line).toBe(true)
     // The log has the change that was made.
     for (const line of edit.slice(0, 5)) expect(seen.all()).toContain(line)
     await choose(seen, 'y', 'Yes')

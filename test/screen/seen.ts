@@ -30,11 +30,15 @@ export async function say(seen: SeenTerminal, words: string): Promise<void> {
 
 /** Says it once the turn before has ended: an answer is shown before that, and what is said then waits in the queue. */
 export async function sayNext(seen: SeenTerminal, words: string): Promise<void> {
-  await until(() => !/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/u.test(seen.lines().join('\n')), 'the turn to end')
+  await turnEnded(seen)
   await say(seen, words)
 }
 
+const turnEnded = (seen: SeenTerminal): Promise<void> =>
+  until(() => !/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/u.test(seen.lines().join('\n')), 'the turn to end')
+
 export async function leave(seen: SeenTerminal): Promise<void> {
+  await turnEnded(seen)
   seen.type(keys.ctrlD)
   expect(await seen.ended).toBe(0)
 }

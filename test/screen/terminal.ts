@@ -93,7 +93,8 @@ export function runInTerminal(
   const ended = new Promise<number>((resolve) =>
     pty.onExit(({ exitCode }) => {
       open.delete(pty)
-      resolve(exitCode)
+      // The emulator reads what it is given in turns of its own: ended is what has been shown too.
+      emulator.write('', () => resolve(exitCode))
     }),
   )
   const lineAt = (at: number): string => emulator.buffer.active.getLine(at)?.translateToString(true) ?? ''
