@@ -74,16 +74,20 @@ describe('lock', () => {
   })
 
   it.runIf(process.platform === 'linux')('[T2] a zombie does not hold a lock', async () => {
-    // The shell becomes a sleep that never collects its finished child.
-    const parent = spawn('sh', ['-c', 'sleep 0.05 & echo $!; exec sleep 60'])
+    // The shell becomes a sleep that never collects its finished child, which ends with our end of its input.
+    const parent = spawn('sh', ['-c', 'exec 3<&0; cat <&3 >/dev/null & echo $!; exec sleep 600 3<&-'])
     const pid = Number(
       await new Promise<string>((resolve) => parent.stdout.once('data', (data) => resolve(String(data)))),
     )
     const start = (await machineProcesses.look(pid))!.start
     await plant({ pid, start })
-    const state = (): string =>
-      execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' }).trim()
-    while (!state().startsWith('Z')) await new Promise((resolve) => setTimeout(resolve, 10))
+    const told = (what: string, of: number): string =>
+      execFileSync('ps', ['-o', `${what}=`, '-p', String(of)], { encoding: 'utf8' }).trim()
+    const nameOf = (of: number): string => told('comm', of)
+    const stateOf = (of: number): string => told('state', of)
+    await until(() => nameOf(parent.pid!) === 'sleep', 'the shell to have become a sleep')
+    parent.stdin.end()
+    await until(() => stateOf(pid).startsWith('Z'), 'the child to have ended')
     expect(() => process.kill(pid, 0)).not.toThrow()
     expect((await taken()).epoch).toBe(8)
     parent.kill('SIGKILL')

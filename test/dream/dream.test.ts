@@ -421,6 +421,8 @@ describe('a consolidation', () => {
     at.clock.ahead += 11 * 60 * 1000
     const fifth = await at.open()
     await turn(fifth.send('five'))
+    const isBegun = () => at.preset.memoryJobs.list.looks().some(({ kind }) => kind === 'dream')
+    await until(isBegun, 'the consolidation to begin')
     await quiet(at)
     expect(Object.keys(await at.files())).not.toContain('old.md')
     expect(at.events).toContainEqual(

@@ -89,7 +89,7 @@ describe('the documentation site', () => {
         }
         await page.goto(pathToFileURL(join(out, 'index.html')).href)
         await page.locator('nav a', { hasText: 'Embedding' }).click()
-        expect(await page.locator('main h1').textContent()).toBe('Embedding')
+        await page.locator('main h1', { hasText: /^Embedding$/ }).waitFor()
         expect(await page.locator('nav [aria-current]').textContent()).toBe('Embedding')
         await page.close()
       }

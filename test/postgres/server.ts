@@ -76,18 +76,23 @@ export async function startServer(settings: Readonly<Record<string, string>> = {
     { ...as, cwd: folder, encoding: 'utf8' },
   )
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}${made.stdout}`)
-  const port = await freePort()
+  let port = await freePort()
   const given = { max_connections: '200', shared_buffers: '64MB', ...settings }
-  const args = ['-D', data, '-p', `${port}`, '-k', data, '-h', '127.0.0.1']
-  for (const [key, value] of Object.entries(given)) args.push('-c', `${key}=${value}`)
-  const run = (): ChildProcess =>
-    spawn(join(native, 'bin', 'postgres'), args, {
+  const run = (): ChildProcess => {
+    const args = ['-D', data, '-p', `${port}`, '-k', data, '-h', '127.0.0.1']
+    for (const [key, value] of Object.entries(given)) args.push('-c', `${key}=${value}`)
+    return spawn(join(native, 'bin', 'postgres'), args, {
       ...as,
       cwd: folder,
       stdio: ['ignore', 'ignore', 'ignore'],
     })
+  }
   let child = run()
-  await ready(port)
+  // Somebody else may have taken the port since it was looked at.
+  while (!(await ready(port, data, child))) {
+    port = await freePort()
+    child = run()
+  }
   const gone = (): Promise<void> =>
     new Promise((resolve) => {
       if (child.exitCode !== null || child.signalCode !== null) resolve()
@@ -105,7 +110,7 @@ export async function startServer(settings: Readonly<Record<string, string>> = {
       // Its children notice that it is gone; until the last has ended no other server starts on the folder.
       for (;;) {
         child = run()
-        if (await ready(port, child)) return
+        if (await ready(port, data, child)) return
         await new Promise((resolve) => setTimeout(resolve, 100))
       }
     },
@@ -140,15 +145,17 @@ async function isOpenToAll(path: string): Promise<boolean> {
   }
 }
 
-async function ready(port: number, child?: ChildProcess): Promise<boolean> {
+/** Whether this server answers at the port, and no other; false where it has ended. */
+async function ready(port: number, data: string, child: ChildProcess): Promise<boolean> {
   for (let tries = 0; tries < 600; tries++) {
-    if (child !== undefined && child.exitCode !== null) return false
+    if (child.exitCode !== null) return false
     const client = new Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
     client.on('error', () => undefined)
     try {
       await client.connect()
-      await client.query('select 1')
-      return true
+      const { rows } = await client.query<{ readonly data_directory: string }>('show data_directory')
+      if (rows[0]?.data_directory === data) return true
+      await new Promise((resolve) => setTimeout(resolve, 100))
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 100))
     } finally {

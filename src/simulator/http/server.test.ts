@@ -292,7 +292,8 @@ describe('faults of the stream', () => {
     const before = performance.now()
     const slow = await streamed({ kind: 'slow', delayMs: 10 })
     expect(slow.outcome).toBe('complete')
-    expect(performance.now() - before).toBeGreaterThan(10 * slow.seen.length)
+    // A timer may be early by a part of a millisecond.
+    expect(performance.now() - before).toBeGreaterThan(9 * slow.seen.length)
   })
 
   it('[V50] a hanging request ends when the client gives up', async () => {

@@ -20,6 +20,8 @@ import { programs } from './words.ts'
 
 /** A command that says nothing for so long is ended and passed over. */
 const STALL_MS = 8000
+/** Until the first sign comes nothing has begun but bash: a busy machine may take its time. */
+const BEGIN_MS = 120_000
 
 export interface Jail {
   /** Where the judge and the commands believe the project to be. */
@@ -76,7 +78,7 @@ export function createJail(workers: number): Jail {
     )
     return new Promise((resolve, reject) => {
       let begun = 0
-      let timer = setTimeout(() => child.kill('SIGKILL'), STALL_MS)
+      let timer = setTimeout(() => child.kill('SIGKILL'), BEGIN_MS)
       child.stdout.on('data', (data: Buffer) => {
         begun += data.length
         clearTimeout(timer)
