@@ -2,6 +2,11 @@
 
 export type Random = () => number
 
+// Drawn alike in every run of the tests; a long look (SECRET_RUNS) draws anew, and SECRET_SEED draws what one of them named.
+const { SECRET_RUNS: runs, SECRET_SEED: seed } = process.env
+export const secretRuns = Number(runs ?? 200)
+export const secretSeed = Number(seed ?? (runs === undefined ? 1 : Date.now() % 1_000_000_007))
+
 /** Numbers from a seed (mulberry32), so that a run can be made again. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0

@@ -1,20 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { formats, randomFrom } from '../../test/secret-formats.ts'
+import { formats, randomFrom, secretRuns, secretSeed } from '../../test/secret-formats.ts'
 import { redact } from './redact.ts'
 import { growthOf, mostGrowth } from '../../test/until.ts'
 
-const seed = Number(process.env['SECRET_SEED'] ?? Date.now() % 1_000_000_007)
-const runs = Number(process.env['SECRET_RUNS'] ?? 200)
-
-describe(`formats of secrets (SECRET_SEED=${seed}, ${formats.length} formats, ${runs} values each)`, () => {
+describe(`formats of secrets (SECRET_SEED=${secretSeed}, ${formats.length} formats, ${secretRuns} values each)`, () => {
   it('[B6] are at least seventy', () => expect(formats.length).toBeGreaterThanOrEqual(70))
 
   it.each(formats)('[B6] nothing is left of: $name', ({ make }) => {
-    const random = randomFrom(seed)
+    const random = randomFrom(secretSeed)
     const left: string[] = []
-    for (let run = 0; run < runs; run++) {
+    for (let run = 0; run < secretRuns; run++) {
       const { text, parts } = make(random)
       const clean = redact(text).text
       if (parts.some((part) => clean.includes(part.slice(0, 12)))) left.push(text)
