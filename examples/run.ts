@@ -149,7 +149,30 @@ export function missingFor(name: string): string | null {
     : `${needs.packages.join(', ')} not installed: npm run examples -- ${name}`
 }
 
-export async function runExample(name: string): Promise<Ran> {
+/** Programs and `pal`, made once for all that are run: most of each is the library itself. */
+export interface Made {
+  readonly folder: string
+  remove(): Promise<void>
+}
+
+/** Bundles `pal` and every example that needs no packages of its own. */
+export async function madeOnce(): Promise<Made> {
+  const cache = join(root, 'node_modules', '.cache')
+  await mkdir(cache, { recursive: true })
+  const folder = await mkdtemp(join(cache, 'examples-'))
+  const names = Object.keys(examples).filter((name) => name.endsWith('.ts'))
+  await bundled(
+    names.filter((name) => examples[name]!.needs === undefined).map((name) => join(root, 'examples', name)),
+    folder,
+  )
+  const { bundle } = (await import(pathToFileURL(join(root, 'scripts', 'bundle.mjs')).href)) as {
+    bundle: (folder: string) => Promise<void>
+  }
+  await bundle(join(folder, 'lib'))
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+export async function runExample(name: string, made: Made): Promise<Ran> {
   const example = examples[name]!
   const { needs } = example
   const packages = needs === undefined ? null : installed(needs.name, needs.packages)
@@ -162,9 +185,11 @@ export async function runExample(name: string): Promise<Ran> {
   await mkdir(cache, { recursive: true })
   const folder = await mkdtemp(join(cache, 'example-'))
   try {
-    const command = name.endsWith('.ts')
-      ? await programOf(join(root, 'examples', name), folder)
-      : await scriptOf(name, folder)
+    const command = !name.endsWith('.ts')
+      ? await scriptOf(name, folder, made)
+      : packages === null
+        ? ([process.execPath, join(made.folder, `${basename(name, '.ts')}.mjs`)] as const)
+        : await programOf(join(root, 'examples', name), folder)
     let [out, code]: [string, number | null] = ['', 0]
     for (let time = 0; time < (example.times ?? 1); time++) {
       const ended = await run(command, folder, url, example.visit)
@@ -190,10 +215,16 @@ type Command = readonly [program: string, ...words: string[]]
 
 /** A program that takes the package by its name, as its users do. */
 export async function programOf(file: string, folder: string): Promise<Command> {
-  const outfile = join(folder, `${basename(file, '.ts')}.mjs`)
+  await bundled([file], folder)
+  return [process.execPath, join(folder, `${basename(file, '.ts')}.mjs`)]
+}
+
+async function bundled(files: readonly string[], folder: string): Promise<void> {
   await build({
-    entryPoints: [file],
-    outfile,
+    entryPoints: [...files],
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    splitting: true,
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -220,19 +251,14 @@ export async function programOf(file: string, folder: string): Promise<Command> 
     },
     logLevel: 'error',
   })
-  return [process.execPath, outfile]
 }
 
 /** A script finds `pal` on its PATH and works in a repository with one change. */
-async function scriptOf(name: string, folder: string): Promise<Command> {
-  const { bundle } = (await import(pathToFileURL(join(root, 'scripts', 'bundle.mjs')).href)) as {
-    bundle: (folder: string) => Promise<void>
-  }
-  await bundle(join(folder, 'lib'))
+async function scriptOf(name: string, folder: string, made: Made): Promise<Command> {
   await mkdir(join(folder, 'bin'))
   await writeFile(
     join(folder, 'bin', 'pal'),
-    `#!/bin/sh\nexec "${process.execPath}" "${join(folder, 'lib', 'pal.js')}" "$@"\n`,
+    `#!/bin/sh\nexec "${process.execPath}" "${join(made.folder, 'lib', 'pal.js')}" "$@"\n`,
   )
   await chmod(join(folder, 'bin', 'pal'), 0o755)
   await writeFile(join(folder, 'a.txt'), 'one\n')
@@ -297,12 +323,14 @@ if (isProgram) {
     console.error(`no such example: ${asked.join(' ')}; there are ${Object.keys(examples).join(', ')}`)
     process.exit(2)
   }
+  const made = await madeOnce()
   for (const name of names) {
-    const { code, out, problems } = await runExample(name)
+    const { code, out, problems } = await runExample(name, made)
     const isGood = code === 0 && problems.length === 0
     console.log(`${isGood ? '✓' : '✗'} ${name}`)
     if (asked.length > 0 || !isGood) console.log(out.replaceAll(/^/gm, '    '))
     for (const problem of problems) console.log(`    missing or refused: ${problem}`)
     if (!isGood) process.exitCode = 1
   }
+  await made.remove()
 }
