@@ -49,6 +49,7 @@ export class MadeSession {
       output: requests * 300,
       dollars: requests * 0.02,
       unpriced: 0,
+      estimated: 0,
     }
   }
 

@@ -92,7 +92,16 @@ async function play(recording: Recording, name: string, asked: number | null): P
 }
 
 const totalsOf = (moments: readonly ReplayMoment[]): Totals => {
-  const totals = { requests: 0, input: 0, read: 0, written: 0, output: 0, dollars: 0, unpriced: 0 }
+  const totals = {
+    requests: 0,
+    input: 0,
+    read: 0,
+    written: 0,
+    output: 0,
+    dollars: 0,
+    unpriced: 0,
+    estimated: 0,
+  }
   for (const { input, read, written, output, dollars } of moments) {
     totals.requests++
     totals.input += input

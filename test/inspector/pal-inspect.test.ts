@@ -13,9 +13,12 @@ import type {
   SessionList,
 } from '../../src/inspector/protocol.ts'
 import { call } from '../../src/simulator/index.ts'
+import type { Fact, Usage } from '../../src/transcript/fact.ts'
+import { seq, sessionId } from '../../src/transcript/ids.ts'
 import { openWorkspace, server } from '../cli/pal.ts'
 import { agreement } from './agreement.ts'
 import { inspecting } from './client.ts'
+import { written } from './opened.ts'
 
 async function talked() {
   const { access, simulator } = await server([
@@ -42,6 +45,50 @@ async function snapshot(folder: string): Promise<Readonly<Record<string, string>
 }
 
 describe('pal inspect', () => {
+  it('[IN25] an answer that the server did not count is in the sums as we counted it, marked, and broke nothing', async () => {
+    const at = await openWorkspace()
+    const model = 'claude-sonnet-5'
+    const asked = (upTo: number, usage: Partial<Usage>): readonly Fact[] => [
+      { type: 'request-sent', source: 'main', model, upTo: seq(upTo), hash: 'h', tokens: 1, marks: [] },
+      {
+        type: 'assistant-message',
+        content: [{ type: 'text', text: 'done' }],
+        messageId: `chatcmpl-${upTo}`,
+        stop: 'end_turn',
+        model,
+        usage: { input: 0, cacheRead: 0, cacheWrite: 0, output: 10, ...usage },
+      },
+    ]
+    const facts = (estimated: Partial<Usage>): readonly Fact[] => [
+      { type: 'session-start', session: sessionId('x'), purpose: 'main' },
+      { type: 'user-message', content: [{ type: 'text', text: 'go' }], origin: 'typed' },
+      ...asked(1, { cacheRead: 50_000, cacheWrite: 1000 }),
+      { type: 'view-edit', layer: 'prune', asked: 'automatic', edits: [], why: 'old', tokensFreed: 1000 },
+      ...asked(3, { input: 50_000, ...estimated }),
+      ...asked(3, { cacheRead: 49_000, cacheWrite: 1000 }),
+    ]
+    await written(at, 'counted', facts({}))
+    await written(at, 'sized', facts({ estimated: true }))
+    const { get, stop } = await inspecting(at)
+    const { sessions } = await get<SessionList>('/api/sessions')
+    const sums = (id: string) => sessions.find(({ session }) => session === id)!.figures
+    expect(sums('sized')).toEqual({ ...sums('counted'), estimated: 1 })
+    expect(sums('counted')).toMatchObject({ requests: 3, input: 50_000, estimated: 0 })
+    expect(await get<SessionHead>('/api/s/sized')).toMatchObject({ totals: { estimated: 1 } })
+    for (const [place, isEstimated] of [
+      [2, false],
+      [5, true],
+    ] as const)
+      expect(await get<RequestDetail>(`/api/s/sized/request/${place}`)).toMatchObject({
+        usage: { isEstimated },
+      })
+    const realised = async (id: string): Promise<number> =>
+      (await get<{ edits: readonly { realised: number }[] }>(`/api/s/${id}/edits`)).edits[0]!.realised
+    expect(await realised('counted')).toBeLessThan(-0.05)
+    expect(await realised('sized')).toBeGreaterThan(-0.01)
+    await stop()
+  })
+
   it('[IN12] beyond this machine it listens with TLS alone, and then answers by it with its token', async () => {
     const at = await openWorkspace()
     const refused = await at.pal(['inspect', '--no-open', '--host', '0.0.0.0'])

@@ -109,6 +109,25 @@ describe('stats', () => {
     expect(byName.get('summary')!.bill.dollars).toBe(2)
   })
 
+  it('[LB10] an answer that nobody counted is in the sums, marked, and made no layer write anything again', () => {
+    const counted = { cacheRead: 50_000, cacheWrite: 1000 }
+    const gained = (second: Partial<Usage>) =>
+      tallyOf([
+        [start()],
+        [said],
+        [answer(counted)],
+        [edit('microcompact', 1000)],
+        [answer(second)],
+        [answer({ cacheRead: 49_000, cacheWrite: 1000 })],
+      ])
+    const rewritten = (usage: Partial<Usage>): number => gained(usage).layers.get('microcompact')!.rewritten
+    expect(rewritten({ input: 50_000 })).toBeGreaterThan(0.01)
+    // Held against the answer after it.
+    expect(rewritten({ input: 50_000, estimated: true })).toBeCloseTo(1000 * 2.3e-6, 9)
+    const { total } = statsOf([{ project: 'one', stats: gained({ input: 50_000, estimated: true }) }])
+    expect([total.requests, total.estimated, total.fresh]).toEqual([3, 1, 50_000])
+  })
+
   it('[LB10] say what a layer saved and what it made the provider write again', () => {
     const { layers } = tallyOf([
       [start()],

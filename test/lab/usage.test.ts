@@ -236,6 +236,12 @@ describe('usage', () => {
       simulated: 1,
     })
     const text = (await pal(['usage'])).out.replaceAll(/\s+/g, ' ')
+    expect(text).not.toContain('counted by size')
+    const sized = paid.map((line) => line.replaceAll('"usage":{', '"usage":{"estimated":true,'))
+    writeFileSync(transcript, [...sized, ''].join('\n'))
+    expect((await pal(['usage'])).out.replaceAll(/\s+/g, ' ')).toContain(
+      'The server did not say what 1 of 1 answers took: they are counted by size, as plain input.',
+    )
     expect(text).toContain('1 background job without a file of its own: 1,234 tokens, $0.50.')
     expect(text).toContain('1 answer of the offline model costs nothing and is not counted.')
   })
@@ -357,6 +363,26 @@ describe('usage', () => {
       [40_000, 'another model'],
     ])
     expect(spending.worst[0]!.pauseMs).toBe(19 * 60_000)
+  })
+
+  it('[LB23] an answer that nobody counted breaks no cache, and the next is held against the one before it', () => {
+    const line = (seq: number, usage: object) => ({
+      v: 1,
+      seq,
+      at: seq,
+      fact: { type: 'assistant-message', messageId: `chatcmpl-${seq}`, model: 'claude-sonnet-4-5', usage },
+    })
+    const counted = { cacheWrite: 0, output: 10 }
+    const requests = read('transcript', [
+      { v: 1, seq: 0, at: 0, fact: { type: 'session-start', session: 's', purpose: 'main' } },
+      line(1, { ...counted, input: 50_000, cacheRead: 0 }),
+      // Broken off before its usage came: sized by us, as plain input.
+      line(2, { ...counted, input: 51_000, cacheRead: 0, estimated: true }),
+      line(3, { ...counted, input: 2000, cacheRead: 50_000 }),
+    ])
+    const { spending, total } = usageReport(requests, 'day', modelTable())
+    expect([spending.breaks, spending.rewritten]).toEqual([0, 0])
+    expect([total.requests, total.estimated, total.input]).toEqual([3, 1, 103_000])
   })
 
   it('[LB24] reads what Gemini CLI and opencode wrote when they were run: each answer once, with its last counts', () => {

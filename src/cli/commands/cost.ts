@@ -19,7 +19,7 @@ import { exits, type Exit } from '../exit-codes.ts'
 import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
-import { dollars, percent, prose, table, whole } from '../terminal/tables.ts'
+import { countedByUs, dollars, percent, prose, table, whole } from '../terminal/tables.ts'
 import type { ProjectFlags, Workplace } from '../workplace/workplace.ts'
 
 interface TurnCost {
@@ -177,9 +177,6 @@ ${table(columns, rows, room)}
 ${percent(prompt === 0 ? 0 : total.read / prompt)} of the prompt tokens were read from the cache.
 ${total.estimated === 0 ? '' : countedByUs(total.estimated, total.requests)}${total.simulated === 0 ? '' : nothingPaid(total.simulated, total.requests)}${why.length === 0 ? '' : `\n${table([right('turn'), { title: 'why', wraps: true }], why, room)}`}`
 }
-
-const countedByUs = (estimated: number, requests: number): string =>
-  `The server did not say what ${whole(estimated)} of ${whole(requests)} answers took: they are counted by size, as plain input.\n`
 
 const nothingPaid = (simulated: number, requests: number): string =>
   `${simulated === requests ? 'Every answer is' : `${whole(simulated)} of ${whole(requests)} answers are`} simulated: nothing was paid, the cost is what the model would have charged.\n`

@@ -15,7 +15,7 @@ import { complain, exits, type Exit } from '../exit-codes.ts'
 import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { dollars, moment, percent, prose, table, whole } from '../terminal/tables.ts'
+import { countedByUs, dollars, moment, percent, prose, table, whole } from '../terminal/tables.ts'
 
 export interface StatsFlags {
   readonly json?: boolean | undefined
@@ -150,7 +150,7 @@ function overview({ sessions, turns, total, hitRate, cacheBreaks }: Stats): stri
   const unpriced = total.unpriced === 0 ? '' : `, ${total.unpriced} answers have no known price`
   return `${whole(sessions)} ${sessions === 1 ? 'session' : 'sessions'}, ${whole(turns)} turns, ${whole(total.requests)} requests, ${dollars(total.dollars)}${unpriced}
 ${share(hitRate)} of the prompt tokens were read from the cache; it broke ${whole(cacheBreaks)} times.
-`
+${total.estimated === 0 ? '' : countedByUs(total.estimated, total.requests)}`
 }
 
 function lines(title: string, all: Stats['days'], room: number): string {

@@ -26,7 +26,7 @@ import { play } from '../replay/replay.ts'
 import { recordingsAt } from '../replay/recordings.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { counted, dollars, percent, prose, table, whole } from '../terminal/tables.ts'
+import { counted, countedByUs, dollars, percent, prose, table, whole } from '../terminal/tables.ts'
 import { openWorkplace } from '../workplace/workplace.ts'
 
 export interface UsageFlags {
@@ -222,6 +222,7 @@ function textOf(
     total.outputUnknown === 0
       ? ''
       : `Output unknown for ${whole(total.outputUnknown)} requests (their files have the count of when the answer began): in no sum.\n`,
+    total.estimated === 0 ? '' : countedByUs(total.estimated, total.requests),
     unpriced.length === 0
       ? ''
       : `No price is known for ${unpriced.join(', ')}: in no cost. A row in "models" of the settings gives one.\n`,

@@ -170,6 +170,10 @@ export const whole = (value: number): string =>
 export const counted = (count: number, noun: string): string =>
   `${whole(count)} ${noun}${count === 1 ? '' : 's'}`
 
+/** Said wherever sums are shown: a server that reports nothing is not free. */
+export const countedByUs = (estimated: number, requests: number): string =>
+  `The server did not say what ${whole(estimated)} of ${whole(requests)} answers took: they are counted by size, as plain input.\n`
+
 export function dollars(value: number | null): string {
   if (value === null) return '?'
   const size = Math.abs(value)

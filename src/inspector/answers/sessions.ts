@@ -147,4 +147,4 @@ function stateOf(outcome: string | null, isStarted: boolean): AgentNode['state']
 const reportedTotals = ({ tokens, dollars }: Pick<AgentFact, 'tokens' | 'dollars'>): Totals | null =>
   tokens === 0 && dollars === 0
     ? null
-    : { requests: 0, input: tokens, read: 0, written: 0, output: 0, dollars, unpriced: 0 }
+    : { requests: 0, input: tokens, read: 0, written: 0, output: 0, dollars, unpriced: 0, estimated: 0 }

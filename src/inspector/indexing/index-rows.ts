@@ -194,7 +194,7 @@ export const emptyLists = (session: string): IndexLists => ({
   answeredAt: null,
   viewBytes: 0,
   spent: { tokens: 0, dollars: 0 },
-  totals: { requests: 0, input: 0, read: 0, written: 0, output: 0, dollars: 0, unpriced: 0 },
+  totals: { requests: 0, input: 0, read: 0, written: 0, output: 0, dollars: 0, unpriced: 0, estimated: 0 },
   readBytes: 0,
   snapshots: [],
 })

@@ -118,6 +118,7 @@ export function answered(index: IndexParts, { seq, at }: Entry, fact: FactOf<'as
   totals.output += usage.output
   totals.dollars += dollars ?? 0
   totals.unpriced += dollars === null ? 1 : 0
+  totals.estimated += usage.estimated === true ? 1 : 0
   const saving = gained(index, at, fact.model, usage)
   if (!isFirst) return
   const info = lookUp(options.models, fact.model)
@@ -134,6 +135,8 @@ function gained({ lists, options }: IndexParts, at: number, model: string, usage
   const rates = tokenRates(options.models, model, lifetime, prompt)
   const isWarm =
     lists.answeredAt !== null && at - lists.answeredAt < defaults.request.cacheLifetimeMs[lifetime]
+  // What nobody counted says nothing of what was read; what was removed is held against the answer after it.
+  if (usage.estimated === true) return 0
   const freed = lists.pending.reduce((sum, one) => sum + one.freed, 0)
   if (rates !== null && freed > 0) {
     const again = isWarm ? Math.max(0, lists.cached - usage.cacheRead - freed) : 0

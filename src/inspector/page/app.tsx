@@ -184,6 +184,7 @@ function Bar({ open }: { readonly open: OpenSession | null }) {
                   {head.totals.unpriced > 0 && head.totals.dollars === 0 ? '?' : dollars(head.totals.dollars)}
                 </b>
                 {head.forks.dollars > 0 && ` + ${dollars(head.forks.dollars)} in forks`}
+                {head.totals.estimated > 0 && `, ${counted(head.totals.estimated, 'answer')} counted by size`}
               </span>
               <Live open={open} />
             </p>

@@ -61,6 +61,8 @@ export interface Totals {
   readonly dollars: number
   /** Answers of models without a known price: in no sum of dollars. */
   readonly unpriced: number
+  /** Answers whose server did not say what they took: counted by size, as plain input. */
+  readonly estimated: number
 }
 
 /** What a page needs at once when it opens a session. */

@@ -24,6 +24,8 @@ export interface RequestDetail {
     readonly written: number
     readonly output: number
     readonly dollars: number | null
+    /** The server did not say: counted by size, as plain input. */
+    readonly isEstimated: boolean
   } | null
   readonly timing: Timing | null
   /** What the provider says of it beside the request before, where it found a difference. */

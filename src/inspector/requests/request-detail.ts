@@ -44,6 +44,7 @@ export function detailOf(
             written: usage.cacheWrite,
             output: usage.output,
             dollars: dollarsOf(models, answer?.fact.model ?? fact.model, usage),
+            isEstimated: usage.estimated === true,
           },
     timing: answer?.fact.timing ?? null,
     diagnosis: answer?.fact.diagnosis === undefined ? null : describeDiagnosis(answer.fact.diagnosis),

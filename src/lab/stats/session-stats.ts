@@ -15,6 +15,8 @@ export interface Bill {
   readonly dollars: number
   /** Answers of models without a known price. */
   readonly unpriced: number
+  /** Answers whose server did not say what they took: counted by size. */
+  readonly estimated: number
 }
 
 export interface Compactions {
@@ -55,7 +57,16 @@ export interface SessionStats {
   readonly recalls: { readonly recalled: number; readonly used: number }
 }
 
-export const noBill: Bill = { requests: 0, fresh: 0, read: 0, written: 0, output: 0, dollars: 0, unpriced: 0 }
+export const noBill: Bill = {
+  requests: 0,
+  fresh: 0,
+  read: 0,
+  written: 0,
+  output: 0,
+  estimated: 0,
+  dollars: 0,
+  unpriced: 0,
+}
 export const noCompactions: Compactions = {
   count: 0,
   sources: {},
@@ -127,7 +138,8 @@ export class SessionTally {
 
   #answer({ usage, model }: FactOf<'assistant-message'>, at: number): void {
     if (usage === undefined) return
-    this.#gains.answer(at, model, usage)
+    // What nobody counted says nothing of what was read.
+    if (usage.estimated !== true) this.#gains.answer(at, model, usage)
     const paid = dollarsOf(this.#models, model, usage)
     const day = this.#dayOf(at)
     const bill: Bill = {
@@ -136,6 +148,7 @@ export class SessionTally {
       read: usage.cacheRead,
       written: usage.cacheWrite,
       output: usage.output,
+      estimated: usage.estimated === true ? 1 : 0,
       dollars: paid ?? 0,
       unpriced: paid === null ? 1 : 0,
     }

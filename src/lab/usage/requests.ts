@@ -241,6 +241,7 @@ function ours(name: string, lines: readonly Fields[]): Counted {
           cacheWrite: count('cacheWrite'),
           cacheWrite1h: numberOf(usage['cacheWrite1h']) ?? undefined,
           output,
+          ...(usage['estimated'] === true ? { estimated: true as const } : {}),
         },
         output,
         id: `palimpsest ${session} ${numberOf(value['seq'])}`,

@@ -45,13 +45,17 @@ export function spendingOf(requests: readonly BilledRequest[], models: ModelTabl
   for (const chain of chainsOf(requests)) {
     const countsWrites = chain.some(({ usage }) => usage.cacheWrite > 0)
     let lifetime: Lifetime = '5m'
-    for (const [index, request] of chain.entries()) {
+    let last: BilledRequest | null = null
+    for (const request of chain) {
       const { usage, model } = request
-      const before = chain[index - 1]
-      const lost = before === undefined ? null : lossAt(before, request, { countsWrites, lifetime })
+      // What nobody counted says nothing of the cache: neither that it was lost nor what of it there is.
+      const isCounted = usage.estimated !== true
+      const before = last
+      if (isCounted) last = request
+      const lost = before === null || !isCounted ? null : lossAt(before, request, { countsWrites, lifetime })
       const info = lookUp(models, model)
       // A provider that does not say what it wrote has one lifetime.
-      if (usage.cacheWrite > 0 || !countsWrites) lifetime = recordedLifetime(info, usage)
+      if (isCounted && (usage.cacheWrite > 0 || !countsWrites)) lifetime = recordedLifetime(info, usage)
       const paid = info === null ? null : price(info, { ...usage, output: request.output ?? 0 })
       if (paid === null) continue
       const sent = paid.fresh + paid.write

@@ -14,6 +14,8 @@ export interface UsageTotal {
   readonly output: number
   /** Requests whose output is not known: their cost is that of the input side. */
   readonly outputUnknown: number
+  /** Requests whose server did not say what they took: counted by size. */
+  readonly estimated: number
   readonly dollars: number
   /** Requests of models without a known price; in no sum of money. */
   readonly unpriced: number
@@ -59,6 +61,7 @@ const nothing: UsageTotal = {
   cacheWrite: 0,
   output: 0,
   outputUnknown: 0,
+  estimated: 0,
   dollars: 0,
   unpriced: 0,
   paidFor: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 },
@@ -79,6 +82,7 @@ function totalOf({ usage, output, model }: BilledRequest, models: ModelTable): U
     cacheWrite: usage.cacheWrite,
     output: output ?? 0,
     outputUnknown: output === null ? 1 : 0,
+    estimated: usage.estimated === true ? 1 : 0,
     dollars: paid?.total ?? 0,
     unpriced: paid === null ? 1 : 0,
     paidFor: {

@@ -45,7 +45,7 @@ export function joined(known: readonly RequestRow[], came: readonly RequestRow[]
 export const indexAt = (rows: readonly RequestRow[], seq: number): number =>
   firstFrom(rows.length, (at) => rows[at]!.seq <= seq) - 1
 
-export interface Sums extends Totals {
+export interface Sums extends Omit<Totals, 'estimated'> {
   readonly carried: number
   readonly unanswered: number
   readonly breaks: number

@@ -125,6 +125,7 @@ function Proof({ detail }: { readonly detail: RequestDetail }) {
           <span>
             <b>{dollars(usage.dollars)}</b>
           </span>
+          {usage.isEstimated && <span>counted by size: the server did not say</span>}
           {detail.lifetime !== null && (
             <span>
               cache for <Name of={detail.lifetime} />

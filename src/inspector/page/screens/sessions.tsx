@@ -92,6 +92,7 @@ function Row({ row }: { readonly row: SessionRow }) {
             <span>
               <b>{dollars(figures.dollars)}</b>
               {figures.unpriced > 0 && ` and ${counted(figures.unpriced, 'answer')} without a price`}
+              {figures.estimated > 0 && `, ${counted(figures.estimated, 'answer')} counted by size`}
             </span>
           </>
         )}
