@@ -101,3 +101,30 @@ it('[D20] an answer that was broken off before its usage came keeps the size of 
   expect(session.view().tokens).toBeGreaterThan(5010)
   await session.close()
 })
+
+it('[D20] a server that counts its words and not the prompt is not free either', async () => {
+  const counts = { prompt_tokens: 0, completion_tokens: 12, total_tokens: 12 }
+  const chunk = (choices: readonly object[], more: object = {}) =>
+    `data: ${JSON.stringify({ id: 'c', model: 'm', choices, ...more })}\n\n`
+  const { url } = await serve(
+    (response) =>
+      void open(response).end(
+        chunk([{ index: 0, delta: { content: words }, finish_reason: 'stop' }]) +
+          chunk([], { usage: counts }),
+      ),
+  )
+  const session = await createEngine({
+    store: inMemoryStore(),
+    modelId: openAiChatSubject.model,
+    wire: openAiChatSubject.wire,
+    model: openAiChatModel({ apiKey: 'key', baseUrl: url }),
+    layers: [],
+  }).open()
+  for await (const event of session.send(words.repeat(100)))
+    if (event.type === 'answer-end') {
+      expect(event.usage).toMatchObject({ output: 12, estimated: true })
+      expect(event.usage.input).toBeGreaterThan(800)
+    }
+  expect(session.spent().input).toBeGreaterThan(800)
+  await session.close()
+})

@@ -1,5 +1,6 @@
 // What a session has cost, folded from its answers. A rewind gives nothing back: what was paid stays paid.
 import { lookUp, price, ratesOf, type ModelTable } from '../../model/models.ts'
+import { promptTokens } from '../../model/usage.ts'
 import type { TokenRates } from '../../projection/economy.ts'
 import { estimateBlocks } from '../../projection/tokens.ts'
 import type { AssistantBlock } from '../../transcript/content.ts'
@@ -63,13 +64,14 @@ function withUsage(spent: Spent, usage: Usage, dollars: number | null): Spent {
   }
 }
 
-/** A server that reports nothing is not free: caps and sums take what was sent and said by our own count. */
+/** A server that reports nothing, or no prompt, is not free: caps and sums take what was sent and said by our own count. */
 export function countedUsage(
   { content, usage }: { readonly content: readonly AssistantBlock[]; readonly usage: Usage },
   sent: number,
 ): Usage {
-  if (!isFree(usage) || content.length === 0) return usage
-  return { ...usage, input: sent, output: estimateBlocks(content), estimated: true }
+  if (promptTokens(usage) > 0 || (content.length === 0 && isFree(usage))) return usage
+  const output = usage.output > 0 ? usage.output : estimateBlocks(content)
+  return { ...usage, input: sent, output, estimated: true }
 }
 
 export const isFree = ({ input, cacheRead, cacheWrite, output }: Usage): boolean =>
