@@ -4,7 +4,7 @@ import { defaults } from '../settings/defaults.ts'
 import type { Fold } from '../projection/fold.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import { callShape, leavesOf, showsFile } from './call-shape.ts'
-import { countedIn } from './scoring/counted.ts'
+import { countedIn, hiddenAnswers } from './scoring/counted.ts'
 import { plainCall } from './plain-call.ts'
 
 /** What calls did to a file. */
@@ -66,10 +66,9 @@ export function usageIn(
   for (const call of earlier.filter(isCall)) learn(call)
   const answers = parts.filter((part) => part.kind === 'answer')
   const upTo = counted?.upTo ?? -1
-  const now =
-    answers.length +
-    (counted === null ? 0 : counted.answers - answers.filter(({ from }) => from <= upTo).length)
-  let age = answers.length
+  const hidden = hiddenAnswers(counted, parts)
+  const now = answers.length + hidden.all
+  let age = now
   for (const [name, work = 0, changes = 0, last = -1, lastChange = -1, lastShown = -1] of counted?.files ??
     [])
     files.set(name, {
@@ -81,7 +80,7 @@ export function usageIn(
       touched: new Set(),
     })
   for (const part of parts) {
-    if (part.kind === 'answer') age--
+    age -= part.kind === 'answer' ? 1 : (hidden.by.get(part) ?? 0)
     ages.set(part.from, age)
     const isCounted = part.from <= upTo
     const weight = Math.exp(-age / fading)

@@ -9,9 +9,13 @@ import { openWorkspace, server, until, type Workspace } from './pal.ts'
 
 const big = 'seq 1 30000'
 
-async function scene(turns: number, more: Readonly<Record<string, string>> = {}) {
+async function scene(
+  turns: number,
+  more: Readonly<Record<string, string>> = {},
+  answers: readonly string[] = [],
+) {
   const steps = Array.from({ length: turns }, () => [[call('Bash', { command: big })], [text('done')]]).flat()
-  const { access } = await server(steps)
+  const { access } = await server([...steps, ...answers])
   const at = await openWorkspace({
     ...access,
     PALIMPSEST_MODEL: modelId,
@@ -130,23 +134,63 @@ describe('sessions that are copied', () => {
     expect(Object.keys(all)).toContain(parent)
   })
 
+  /** So many answers with names of their own, behind one another. */
+  const reports = Array.from(
+    { length: 8 },
+    (_, n) => `${'word '.repeat(6000)}\nsee src/part_${n}.ts and total_${n}`,
+  )
+  const asked = async ({ pal }: Workspace, from: number, to: number): Promise<void> => {
+    for (let n = from; n < to; n++)
+      expect((await pal(['-p', ...(n === 0 ? [] : ['--continue']), `what of total_${n}?`])).code).toBe(0)
+  }
+  const compacted = async (at: Workspace): Promise<readonly unknown[]> => {
+    expect((await at.pal(['compact'])).code).toBe(0)
+    const lines = Object.entries(await bytesIn(await rootOf(at))).flatMap(([name, file]) =>
+      name.includes('/') ? [] : file.trim().split('\n'),
+    )
+    const facts = lines.map((line) => (JSON.parse(line) as { fact: { type: string; edits?: unknown } }).fact)
+    return facts.filter(({ type }) => type === 'boundary').map(({ edits }) => edits)
+  }
+
+  it('[TE43] [O44] go on elsewhere from what a boundary had counted, as they would have here', async () => {
+    const { access } = await server(reports)
+    const at = await openWorkspace({ ...access, PALIMPSEST_MODEL: modelId, PALIMPSEST_WINDOW: '200000' })
+    await asked(at, 0, 4)
+    const [first] = await compacted(at)
+    expect(JSON.stringify(first)).toContain('"counted":{')
+    await asked(at, 4, 8)
+    const folder = join(at.home, 'exported')
+    expect((await at.pal(['sessions', 'export', '--all', '--to', folder])).code).toBe(0)
+    const other = await openWorkspace({ ...access, PALIMPSEST_MODEL: modelId, PALIMPSEST_WINDOW: '200000' })
+    await mkdir(join(other.state, 'projects'), { recursive: true })
+    expect((await other.pal(['sessions', 'import', folder])).code).toBe(0)
+    const here = await compacted(at)
+    expect(await compacted(other)).toEqual(here)
+    expect(here).toHaveLength(2)
+    expect(JSON.stringify(here[1])).toContain('"answers":8')
+  })
+
   it.skipIf(skipReason !== null)(
-    '[TE43] go into the database of a fleet and back, byte for byte',
+    '[TE43] [O44] go into the database of a fleet and back, byte for byte, and go on as they would have',
     async () => {
       const postgres = await startServer()
       later(() => postgres.stop())
       const database = { PAL_DATABASE_URL: postgres.url('postgres'), PAL_TENANT: 'acme' }
-      const at = await scene(1)
+      const at = await scene(1, { PALIMPSEST_WINDOW: '200000' }, reports)
       expect((await at.pal(['fleet', 'migrate'], { environment: database })).code).toBe(0)
       expect((await at.pal(['-p', 'one'])).code).toBe(0)
+      await asked(at, 1, 5)
+      expect(JSON.stringify(await compacted(at))).toContain('"counted":{')
+      await asked(at, 5, 7)
       const sent = await at.pal(['sessions', 'export', '--all', '--to', 'postgres'], {
         environment: database,
       })
       expect(sent).toMatchObject({ code: 0, err: '' })
-      const other = await scene(1)
+      const other = await scene(1, { PALIMPSEST_WINDOW: '200000' })
       const back = await other.pal(['sessions', 'import', 'postgres'], { environment: database })
       expect(back).toMatchObject({ code: 0, err: '' })
       expect(await bytesIn(await rootOf(other))).toEqual(await bytesIn(await rootOf(at)))
+      expect(await compacted(other)).toEqual(await compacted(at))
       const none = await at.pal(['sessions', 'export', '--to', 'postgres'])
       expect(none.code).toBe(2)
       expect(none.err).toContain('PAL_DATABASE_URL')

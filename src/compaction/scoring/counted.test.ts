@@ -90,6 +90,56 @@ describe('[O44] what a boundary had counted', () => {
     }
   })
 
+  it('knows about how old is what stands between two texts', () => {
+    const { fold, pen } = read(rounds(0, 40))
+    // What an undo restored stays where it is, in the middle of what goes.
+    const at = { seq: seq(41), block: 0 }
+    const stub = { kind: 'stub', at, text: '[gone]', ref: '41' } as const
+    const edited = { type: 'view-edit', layer: 'x', asked: 'automatic', why: '', tokensFreed: 0 } as const
+    const stubbed = pen.write({ ...edited, edits: [stub] })
+    fold.push(stubbed)
+    fold.push(pen.write({ type: 'undo', target: stubbed.seq }))
+    const age = () => ({
+      lines: surveyed(fold).lines.find((line) => line.at === at.seq)!.age,
+      pieces: usageIn({ fold, parts: [...fold.parts()] }).ageOf(at.seq),
+    })
+    const before = age()
+    expect(before).toEqual({ lines: 20, pieces: 20 })
+    const made = plan(fold, room, { trigger: 'auto', thrift })
+    if (!made.ok) throw new Error(made.message)
+    expect(made.plan.edits.filter(({ kind }) => kind === 'summary')).toHaveLength(2)
+    fold.push(pen.write({ ...edited, edits: made.plan.edits }))
+    const after = age()
+    expect(Math.abs(after.lines - before.lines)).toBeLessThan(3)
+    expect(Math.abs(after.pieces - before.pieces)).toBeLessThan(3)
+    expect(surveyed(fold).now).toBe(40)
+  })
+
+  it('goes on in a forked agent, where the text of its parent stays beside its own', () => {
+    const { fold, pen } = compacted(rounds(0, 40))
+    const prefixTo = seq(fold.numbers.upTo)
+    for (const [from, to] of [
+      [40, 60],
+      [60, 80],
+    ] as const) {
+      for (const fact of [said('Only this part.'), ...rounds(from, to)]) fold.push(pen.write(fact))
+      const made = plan(fold, room, { trigger: 'auto', thrift, prefixTo })
+      if (!made.ok) throw new Error(made.message)
+      const { edits } = made.plan
+      const edit = edits.find(({ kind }) => kind === 'summary') as SummaryEdit
+      expect(edit.from).toBeGreaterThan(prefixTo)
+      expect(edit.counted!.answers).toBe(to)
+      fold.push(
+        pen.write({ type: 'view-edit', layer: 'x', asked: 'automatic', edits, why: '', tokensFreed: 0 }),
+      )
+    }
+    const texts = [...fold.parts()].filter(({ kind }) => kind === 'edit')
+    expect(texts).toHaveLength(2)
+    const { now, names, counts } = surveyed(fold)
+    expect(now).toBe(80)
+    expect(counts[names.indexOf('compute_rows')]).toMatchObject({ first: 1 })
+  })
+
   it('is not counted again, however often it is read', () => {
     const { fold } = compacted(rounds(0, 40))
     const { counts, names } = surveyed(fold)

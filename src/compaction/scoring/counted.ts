@@ -26,6 +26,33 @@ export function countedAt(fold: Fold, place: number): Counted | null {
   return top?.edit.kind === 'summary' ? soundCounted(top.edit, top.seq) : null
 }
 
+/** Answers that texts in sight stand for. */
+export interface HiddenAnswers {
+  readonly all: number
+  readonly by: ReadonlyMap<Part, number>
+}
+
+/**
+ * How many they are is known, where they stood is not: each text has its share by its length, so that what stands between two
+ * of them is about as old as it is.
+ */
+export function hiddenAnswers(counted: Counted | null, parts: readonly Part[]): HiddenAnswers {
+  if (counted === null) return { all: 0, by: new Map() }
+  const before = parts.filter(({ from }) => from <= counted.upTo)
+  const all = Math.max(0, counted.answers - before.filter(({ kind }) => kind === 'answer').length)
+  const texts = before.filter(({ kind }) => kind === 'edit')
+  const length = texts.reduce((sum, { from, to }) => sum + to - from + 1, 0)
+  const by = new Map<Part, number>()
+  let [passed, given] = [0, 0]
+  for (const text of texts) {
+    passed += text.to - text.from + 1
+    const share = Math.round((all * passed) / length) - given
+    given += share
+    by.set(text, share)
+  }
+  return { all, by }
+}
+
 const roles = ['call', 'result', 'answer'] as const satisfies readonly LineRole[]
 
 /** Where a line that was kept came from; null where nothing is known of it. One out of pieces that stayed says only its entry. */

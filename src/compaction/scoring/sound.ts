@@ -1,6 +1,7 @@
 // Whether what a boundary wrote down can be gone on from. A transcript may be damaged or made up: then the next boundary does
 // without, as after one of an earlier version.
 import { defaults } from '../../settings/defaults.ts'
+import { isRecord } from '../../transcript/content.ts'
 import type { Counted, SummaryEdit } from '../../transcript/fact.ts'
 
 /** An edit never changes, and is asked for many times by one plan. */
@@ -8,13 +9,31 @@ const known = new WeakMap<SummaryEdit, Counted | null>()
 
 /** What the edit at a place had counted; null where it has none, or none that could be true. */
 export function soundCounted(edit: SummaryEdit, at: number): Counted | null {
-  if (edit.counted === undefined || edit.counted.upTo >= at) return null
-  const before = known.get(edit)
-  if (before !== undefined) return before
-  const sound = isTrue(edit.counted, edit) ? within(edit.counted) : null
-  known.set(edit, sound)
-  return sound
+  let sound = known.get(edit)
+  if (sound === undefined) {
+    // Nobody has looked at it before: another version may write it in another form.
+    const { counted } = edit
+    sound = counted !== undefined && isCounted(counted) && isTrue(counted, edit) ? within(counted) : null
+    known.set(edit, sound)
+  }
+  return sound !== null && sound.upTo < at ? sound : null
 }
+
+function isCounted(value: unknown): value is Counted {
+  if (!isRecord(value)) return false
+  const { upTo, answers, names, subjects, lines, kept, files } = value
+  return (
+    [upTo, answers].every((number) => isWhole(number, 0, Number.MAX_SAFE_INTEGER)) &&
+    [names, subjects, files].every((rows) => areRows(rows, isNamed)) &&
+    [lines, kept].every((rows) => areRows(rows, areNumbers))
+  )
+}
+
+const areRows = (rows: unknown, isRow: (row: readonly unknown[]) => boolean): boolean =>
+  Array.isArray(rows) && rows.every((row) => Array.isArray(row) && isRow(row))
+const isNamed = ([name, ...counts]: readonly unknown[]): boolean =>
+  typeof name === 'string' && areNumbers(counts)
+const areNumbers = (values: readonly unknown[]): boolean => values.every((one) => typeof one === 'number')
 
 function isTrue(
   { upTo, answers, names, subjects, lines, kept, files }: Counted,
@@ -67,8 +86,8 @@ const nameNumbers = 11
 const areTimes = (times: readonly number[], answers: number): boolean =>
   times.every((time) => isWhole(time, -1, answers))
 
-const isWhole = (value: number | undefined, least: number, most: number): boolean =>
-  Number.isSafeInteger(value) && value! >= least && value! <= most
+const isWhole = (value: unknown, least: number, most: number): boolean =>
+  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
 
 const isAmount = (value: number | undefined): boolean =>
   value !== undefined && value >= 0 && value <= Number.MAX_SAFE_INTEGER

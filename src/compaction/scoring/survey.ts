@@ -12,7 +12,7 @@ import { isRestored, isSkillText } from '../restoring.ts'
 import { errorLine, lineOf, namesIn } from '../phrases.ts'
 import type { Fold } from '../../projection/fold.ts'
 import { parseSections } from '../sections.ts'
-import { bornAs, countedAt, countedIn, countsFrom } from './counted.ts'
+import { bornAs, countedAt, countedIn, countsFrom, hiddenAnswers, type HiddenAnswers } from './counted.ts'
 import { piecesOf, wordsIn, type Line, type LineRole } from './lines.ts'
 import { newCounts, type NameCounts } from './names.ts'
 
@@ -86,19 +86,18 @@ class Reader {
   readonly #total: number
   #asked = ''
   #now = 0
-  /** What an earlier boundary had counted. */
+  /** What an earlier boundary had counted, and the answers that texts stand for. */
   readonly #counted: Counted | null
+  readonly #hidden: HiddenAnswers
 
   constructor(context: SurveyContext) {
     this.#context = context
     const answers = context.parts.filter(({ kind }) => kind === 'answer')
     const counted = countedIn(context.fold, context.parts)
     this.#counted = counted
-    this.#total = answers.length
+    this.#hidden = hiddenAnswers(counted, context.parts)
+    this.#total = answers.length + this.#hidden.all
     if (counted === null) return
-    const known = answers.filter(({ from }) => from <= counted.upTo).length
-    this.#now = Math.max(0, counted.answers - known)
-    this.#total += this.#now
     for (const [title, last, work] of counted.subjects) {
       if (title !== '') this.#byTitle.set(title, this.#subjects.length)
       this.#subjects.push({ title, last, work })
@@ -113,6 +112,7 @@ class Reader {
     this.#part = index
     this.#shown.push(new Set())
     this.#isCounted = this.#counted !== null && part.from <= this.#counted.upTo
+    this.#now += this.#hidden.by.get(part) ?? 0
     if (part.kind === 'answer') {
       this.#now++
       this.#answers.push(part)
