@@ -4,13 +4,12 @@ import { machineFileSystem } from '../../disk/fs.ts'
 import { redact } from '../../disk/redact.ts'
 import { EngineError } from '../../engine/session.ts'
 import { importFile, toEntries } from '../../lab/index.ts'
-import { createPreset } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { UserBlock } from '../../transcript/content.ts'
 import { isKnown, type Fact } from '../../transcript/fact.ts'
 import { systemClock, systemIds } from '../../transcript/ids.ts'
 import { complain, exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
-import { loadExtensions } from '../extensions/load.ts'
+import { commandPreset } from '../extensions/load.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
@@ -30,14 +29,7 @@ export async function importSession(io: Io, path: string, flags: ProjectFlags): 
     { ids: systemIds(systemClock), clock: systemClock, keepsSummaries: true },
   )
   const said = entries.flatMap((entry) => (isKnown(entry) ? adoptable(entry.fact) : []))
-  const { extensions } = await loadExtensions(place, { servers: false })
-  const preset = createPreset({
-    ...place,
-    environment: io.environment,
-    userHome: io.userHome,
-    model: undefined,
-    extensions,
-  })
+  const preset = await commandPreset(place)
   try {
     const session = await preset.engine.adopt(said, `${recording.client}: ${recording.name}`)
     const { tokens } = session.view()

@@ -2,13 +2,13 @@
 // decide about a call, by which rule, and what those before it said. Nothing is run, asked or written.
 import { errorText } from '../../disk/failure.ts'
 import { hookPreview } from '../../engine/hook-commands.ts'
-import { createPreset, type Preset } from '../../preset.ts'
+import type { Preset } from '../../preset.ts'
 import type { RuleSource } from '../../settings/rule-list.ts'
 import type { Settings } from '../../settings/schema.ts'
 import { explain, type Explanation } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
-import { loadExtensions } from '../extensions/load.ts'
+import { commandPreset } from '../extensions/load.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { prose, table } from '../terminal/tables.ts'
@@ -31,15 +31,7 @@ export async function permissions(io: Io, args: readonly string[], flags: Permis
   const place = await openWorkplace(io, flags)
   if (!place.ok) return complain(io, place)
   showProblems(place)
-  const { extensions } = await loadExtensions(place, { servers: false })
-  const preset = createPreset({
-    ...place,
-    environment: io.environment,
-    userHome: io.userHome,
-    model: undefined,
-    extensions,
-    rules: place.loaded.rules,
-  })
+  const preset = await commandPreset(place, { rules: place.loaded.rules })
   try {
     const isJson = flags.json === true
     return verb === undefined

@@ -3,12 +3,12 @@
 import type { Compacted } from '../../engine/compacting/ask.ts'
 import type { LiveEvent } from '../../engine/live.ts'
 import { EngineError, type Session } from '../../engine/session.ts'
-import { createPreset, projectStore, type Preset } from '../../preset.ts'
+import { projectStore, type Preset } from '../../preset.ts'
 import { unsavedStore } from '../../stores/unsaved.ts'
 import { seq, type Seq, type SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import { complain, exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
-import { loadExtensions } from '../extensions/load.ts'
+import { commandPreset } from '../extensions/load.ts'
 import { findSession, newestSession } from '../session-lookup.ts'
 import { memoryLine, replacement } from '../terminal/event-text.ts'
 import type { Io } from '../terminal/io.ts'
@@ -123,14 +123,9 @@ export async function changing(
   showProblems(place)
   const unchanged = how.isReadOnly === true ? null : unchangedRefusal(place)
   if (unchanged !== null) return complain(io, unchanged)
-  const { extensions } = await loadExtensions(place, { servers: false })
-  const preset = createPreset({
-    ...place,
-    environment: io.environment,
-    userHome: io.userHome,
+  const preset = await commandPreset(place, {
     model: place.access ?? undefined,
     listen: (event) => showNotice(io, event),
-    extensions,
     // What only reads takes no lock and writes nothing.
     ...(how.isReadOnly === true
       ? { store: unsavedStore(projectStore(place)), settings: { ...place.settings, agents: false } }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { machineFileSystem } from '../../disk/fs.ts'
 import { loadTypes, type LoadedTypes } from '../../forks/agents/type-files.ts'
 import { windowOf } from '../../model/models.ts'
-import { modelOf, tableOf } from '../../preset.ts'
+import { createPreset, modelOf, tableOf, type Preset, type PresetOptions } from '../../preset.ts'
 import type { Extensions } from '../../preset/extensions.ts'
 import { pagesIn, type Page, type PageFolder } from '../../preset/pages.ts'
 import { loadSkills } from '../../preset/skills.ts'
@@ -31,6 +31,20 @@ export interface LoadOptions {
   readonly servers?: boolean | undefined
   /** Somebody waits at a screen: a server that is late is not waited for. */
   readonly interactive?: boolean | undefined
+}
+
+/** The preset of a command: with everything users added but servers, which serve only a turn. */
+export async function commandPreset(place: Workplace, more: Partial<PresetOptions> = {}): Promise<Preset> {
+  const { io } = place
+  const { extensions } = await loadExtensions(place, { servers: false })
+  return createPreset({
+    ...place,
+    environment: io.environment,
+    userHome: io.userHome,
+    model: undefined,
+    extensions,
+    ...more,
+  })
 }
 
 export async function loadExtensions(place: Workplace, options: LoadOptions = {}): Promise<LoadedExtensions> {

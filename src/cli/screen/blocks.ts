@@ -17,20 +17,15 @@ export interface Foldable extends Component {
 
 export const isFoldable = (component: Component): component is Foldable => 'setOpen' in component
 
-/** What a person said. */
-export class MessageBlock implements Foldable {
-  readonly #theme: Theme
-  readonly #text: string
-  #isOpen = false
+/** Its lines are made once for each width, until something in it changes. */
+abstract class FoldableBlock implements Foldable {
+  protected isOpen = false
   #lines: { readonly width: number; readonly lines: string[] } | null = null
 
-  constructor(text: string, theme: Theme) {
-    this.#theme = theme
-    this.#text = safeText(text)
-  }
+  protected abstract made(width: number): string[]
 
   setOpen(isOpen: boolean): void {
-    this.#isOpen = isOpen
+    this.isOpen = isOpen
     this.invalidate()
   }
 
@@ -39,18 +34,30 @@ export class MessageBlock implements Foldable {
   }
 
   render(width: number): string[] {
-    if (this.#lines?.width !== width) this.#lines = { width, lines: this.#made(width) }
+    if (this.#lines?.width !== width) this.#lines = { width, lines: this.made(width) }
     return this.#lines.lines
   }
+}
 
-  #made(width: number): string[] {
+/** What a person said. */
+export class MessageBlock extends FoldableBlock {
+  readonly #theme: Theme
+  readonly #text: string
+
+  constructor(text: string, theme: Theme) {
+    super()
+    this.#theme = theme
+    this.#text = safeText(text)
+  }
+
+  protected made(width: number): string[] {
     const { user, strong, faint } = this.#theme
-    const most = this.#isOpen ? Infinity : defaults.screen.messageLines
+    const most = this.isOpen ? Infinity : defaults.screen.messageLines
     const lines = this.#text.split('\n')
     const rest = lines.length - Math.min(lines.length, most)
     const shown = lines
       .slice(0, most)
-      .flatMap((line) => wrapped(strong(this.#isOpen ? line : cut(line, width)), width, 2))
+      .flatMap((line) => wrapped(strong(this.isOpen ? line : cut(line, width)), width, 2))
     const [first = '', ...others] = shown
     return [
       `${user('› ')}${first.slice(Math.min(2, width - 1))}`,
@@ -119,7 +126,7 @@ export class AnswerBlock extends Container {
 }
 
 /** A call, what it changes, and what came of it. */
-export class CallBlock implements Foldable {
+export class CallBlock extends FoldableBlock {
   readonly #theme: Theme
   readonly #head: string
   readonly #name: string
@@ -128,10 +135,9 @@ export class CallBlock implements Foldable {
   #result: string | null = null
   #isError = false
   #progress = ''
-  #isOpen = false
-  #lines: { readonly width: number; readonly lines: string[] } | null = null
 
   constructor(name: string, input: unknown, theme: Theme) {
+    super()
     this.#theme = theme
     this.#head = describeCall(name, input)
     this.#name = name
@@ -156,21 +162,7 @@ export class CallBlock implements Foldable {
     this.invalidate()
   }
 
-  setOpen(isOpen: boolean): void {
-    this.#isOpen = isOpen
-    this.invalidate()
-  }
-
-  invalidate(): void {
-    this.#lines = null
-  }
-
-  render(width: number): string[] {
-    if (this.#lines?.width !== width) this.#lines = { width, lines: this.#made(width) }
-    return this.#lines.lines
-  }
-
-  #made(width: number): string[] {
+  protected made(width: number): string[] {
     const { bad, good, faint, warn } = this.#theme
     const mark = this.#result === null ? warn('●') : this.#isError ? bad('●') : good('●')
     const lines = [
@@ -181,7 +173,7 @@ export class CallBlock implements Foldable {
             this.#change,
             this.#theme,
             width,
-            this.#isOpen ? Infinity : defaults.screen.changeLines,
+            this.isOpen ? Infinity : defaults.screen.changeLines,
           )),
     ]
     if (this.#result === null) {
@@ -189,12 +181,12 @@ export class CallBlock implements Foldable {
       return last === '' ? lines : [...lines, ...wrapped(faint(last), width, 4).slice(0, 1)]
     }
     // A change that worked is told by its diff.
-    if (this.#change !== null && !this.#isError && !this.#isOpen) return lines
+    if (this.#change !== null && !this.#isError && !this.isOpen) return lines
     return [...lines, ...this.#resultLines(this.#result, width)]
   }
 
   #resultLines(result: string, width: number): string[] {
-    const most = this.#isOpen ? Infinity : defaults.screen.resultLines
+    const most = this.isOpen ? Infinity : defaults.screen.resultLines
     const lines = safeText(result)
       .trimEnd()
       .split('\n')
@@ -205,7 +197,7 @@ export class CallBlock implements Foldable {
     const isCommand = this.#name === 'Bash'
     const shown = lines
       .slice(isCommand ? rest : 0, isCommand ? undefined : most)
-      .flatMap((line) => wrapped(paint(this.#isOpen ? line : cut(line, width)), width, 4))
+      .flatMap((line) => wrapped(paint(this.isOpen ? line : cut(line, width)), width, 4))
     const hidden = rest === 0 ? [] : wrapped(this.#theme.faint(more(rest, isCommand)), width, 4)
     return isCommand ? [...hidden, ...shown] : [...shown, ...hidden]
   }

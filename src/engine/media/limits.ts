@@ -192,14 +192,7 @@ export async function dropForBytes(
   // A few small pictures are not what made it too large.
   if (freed < bytes * leastShare) return false
   const why = 'not sent, the request was refused for its bytes'
-  return (
-    (await replace(
-      core,
-      gone.map((media) => ({ media, why })),
-      why,
-      emit,
-    )) === null
-  )
+  return isReplaced(core, gone, why, emit)
 }
 const leastShare = 0.1
 
@@ -227,18 +220,23 @@ export async function dropForTokens(
   ]
   const gone = oldestUntil(inOrder, whole - room.threshold, tokens) ?? inOrder
   const why = 'not sent, the prompt was too long with it'
-  return (
-    gone.length > 0 &&
-    (await replace(
-      core,
-      gone.map((media) => ({ media, why })),
-      why,
-      emit,
-    )) === null
-  )
+  return gone.length > 0 && isReplaced(core, gone, why, emit)
 }
 
 // ---- writing it down ----
+
+const isReplaced = async (
+  core: Replacing,
+  gone: readonly ShownMedia[],
+  why: string,
+  emit: Emit,
+): Promise<boolean> =>
+  (await replace(
+    core,
+    gone.map((media) => ({ media, why })),
+    why,
+    emit,
+  )) === null
 
 async function replace(
   core: Slice<'append' | 'state' | 'view'>,

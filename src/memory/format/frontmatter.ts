@@ -26,7 +26,7 @@ export interface MemoryText {
 }
 
 const fence = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:^|\r?\n|(?<=\n))(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
-const noHead: MemoryHead = {
+export const noHead: MemoryHead = {
   name: '',
   description: '',
   type: null,

@@ -7,7 +7,8 @@ import { refused as failed } from '../../disk/failure.ts'
 import { attempt, type Failure, type FailureCode, type Result } from '../../disk/fs.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { twinOf } from '../format/names.ts'
-import type { MemoryHead, Provenance } from '../memory.ts'
+import type { Provenance } from '../memory.ts'
+import { noHead } from '../format/frontmatter.ts'
 import type { Applied, MemoryChange, SaveOptions, Writer } from '../memory-store.ts'
 import type { SetChange } from '../sets/journal.ts'
 import { finishPending, makeSet } from '../sets/change-sets.ts'
@@ -228,12 +229,4 @@ function recordOf(
   if (verdict.kind === 'hold') return { do: 'hold', at, file, sha, before, head: verdict.head, by, why }
   if (sha === null) return { do: 'remove', at, file, before: before ?? '', by, via }
   return { do: 'write', at, file, sha, before, head: verdict.head ?? noHead, by, via }
-}
-const noHead: MemoryHead = {
-  name: '',
-  description: '',
-  type: null,
-  triggers: [],
-  supersedes: [],
-  expires: null,
 }

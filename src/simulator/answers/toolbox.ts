@@ -4,9 +4,19 @@ import type { WireBlock, WireRequest, WireTool } from '../../model/wire.ts'
 import { call, plainText } from './blocks.ts'
 import { isRecord } from '../rules/shape.ts'
 import type { Called } from './conversation.ts'
-import type { Intent, Verb } from './intent.ts'
 
-export type { Intent, Verb } from './intent.ts'
+export type Verb = 'read' | 'write' | 'edit' | 'run' | 'search' | 'list'
+
+/** What the model wants to do, before a tool has been found for it; what is set depends on the verb. */
+export interface Intent {
+  readonly verb: Verb
+  readonly path?: string | undefined
+  readonly content?: string | undefined
+  readonly old?: string | undefined
+  readonly new?: string | undefined
+  readonly command?: string | undefined
+  readonly pattern?: string | undefined
+}
 
 export interface Toolbox {
   /** The call that does it, or null when no offered tool can. */

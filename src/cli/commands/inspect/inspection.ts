@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { machineFileSystem } from '../../../disk/fs.ts'
 import { Inspection, type Changes, type Effect } from '../../../inspector/inspection.ts'
 import { memoriesIn } from '../../../inspector/memories.ts'
-import { projectStore, sessionsFolder, createPreset } from '../../../preset.ts'
+import { projectStore, sessionsFolder } from '../../../preset.ts'
 import type { Store } from '../../../transcript/store.ts'
 import { uniqueText, type Workplace } from '../../workplace/workplace.ts'
 import { requestSettingsOf } from '../context.ts'
 import { wiringAt } from '../memory/open.ts'
 import { EngineError } from '../../../engine/session.ts'
 import { carryOut, postWish } from '../../../inspector/wishes.ts'
-import { loadExtensions } from '../../extensions/load.ts'
+import { commandPreset } from '../../extensions/load.ts'
 import { wishPorts } from './wish-ports.ts'
 import { unchangedRefusal } from '../../workplace/unsaved.ts'
 
@@ -67,15 +67,7 @@ async function carriedOutHere(
   id: string,
   work: (session: Parameters<typeof carryOut>[0]) => Promise<Effect>,
 ): Promise<Effect | null> {
-  const { io } = place
-  const { extensions } = await loadExtensions(place, { servers: false })
-  const preset = createPreset({
-    ...place,
-    environment: io.environment,
-    userHome: io.userHome,
-    model: place.access ?? undefined,
-    extensions,
-  })
+  const preset = await commandPreset(place, { model: place.access ?? undefined })
   try {
     const session = await preset.engine.open(id)
     try {

@@ -14,7 +14,7 @@ import type { Io } from '../../terminal/io.ts'
 import { safeLine, safeText } from '../../terminal/safe-text.ts'
 import { moment, table, whole } from '../../terminal/tables.ts'
 import { openWorkplace } from '../../workplace/workplace.ts'
-import { findMemory, isRefusal, show, withMemories, type MemoryFlags, type MemoryRoom } from './open.ts'
+import { show, withMemories, withMemory, type MemoryFlags, type MemoryRoom } from './open.ts'
 
 export const memory = (io: Io, flags: MemoryFlags & { readonly why?: boolean }): Promise<Exit> =>
   withMemories(io, flags, (room) => (flags.why === true ? why(room) : list(room)))
@@ -129,9 +129,7 @@ async function why(room: MemoryRoom): Promise<Exit> {
 }
 
 export const showMemory = (io: Io, name: string, flags: MemoryFlags): Promise<Exit> =>
-  withMemories(io, flags, async (room) => {
-    const found = await findMemory(room, name)
-    if (isRefusal(found)) return found
+  withMemory(io, name, flags, async (room, found) => {
     const { scope, root } = found.keeper
     const read = await found.keeper.read(found.file)
     if (!read.ok) return refuse(exits.failed, read.failure.message)

@@ -120,6 +120,18 @@ export async function findMemory({ keepers }: MemoryRoom, name: string): Promise
   return refuse(exits.usage, `${name} is in ${scopes}; choose one with --scope`)
 }
 
+/** The same for one of them, by its name. */
+export const withMemory = (
+  io: Io,
+  name: string,
+  flags: MemoryFlags,
+  work: (room: MemoryRoom, found: FoundMemory) => Promise<Exit | Refusal>,
+): Promise<Exit> =>
+  withMemories(io, flags, async (room) => {
+    const found = await findMemory(room, name)
+    return isRefusal(found) ? found : work(room, found)
+  })
+
 export const isRefusal = (value: object): value is Refusal => 'exit' in value
 
 /** As JSON, or as text. */

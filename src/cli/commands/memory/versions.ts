@@ -9,7 +9,7 @@ import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeLine, safeText } from '../../terminal/safe-text.ts'
 import { moment, table } from '../../terminal/tables.ts'
-import { findMemory, isRefusal, show, withMemories, type MemoryFlags } from './open.ts'
+import { findMemory, isRefusal, show, withMemories, withMemory, type MemoryFlags } from './open.ts'
 
 const isVersion = (record: LedgerRecord): record is Version | Held =>
   record.do === 'write' || record.do === 'remove' || record.do === 'hold'
@@ -58,9 +58,7 @@ export const diffMemory = (
   version: number | undefined,
   flags: MemoryFlags,
 ): Promise<Exit> =>
-  withMemories(io, flags, async (room) => {
-    const found = await findMemory(room, name)
-    if (isRefusal(found)) return found
+  withMemory(io, name, flags, async (room, found) => {
     const { keeper, file } = found
     const target =
       version === undefined ? keeper.ledger.versionsOf(file).at(-1) : versionNumbered(keeper, version)
@@ -90,9 +88,7 @@ export const revertMemory = (
   version: number | undefined,
   flags: MemoryFlags,
 ): Promise<Exit> =>
-  withMemories(io, flags, async (room) => {
-    const found = await findMemory(room, name)
-    if (isRefusal(found)) return found
+  withMemory(io, name, flags, async (room, found) => {
     const done = await revert(found.keeper, found.file, version)
     if (!done.ok) return refuse(exits.failed, done.failure.message)
     return show(room, { file: found.file, version: done.version, to: done.to }, () =>
