@@ -2,7 +2,7 @@
 // rule-based one, asked with the prompts of the product and without a server between.
 import { keptAfter, unanswered } from '../src/compaction/kept-messages.ts'
 import { rewritten, type Given, type Plan, type PlanOutcome } from '../src/compaction/ladder.ts'
-import { accountOf } from '../src/compaction/summary.ts'
+import { summaryIn } from '../src/compaction/summary.ts'
 import { machineFileSystem } from '../src/disk/fs.ts'
 import { isDue } from '../src/forks/notes/session-notes.ts'
 import { defaultPrompt, updatePrompt } from '../src/forks/notes/template.ts'
@@ -68,7 +68,7 @@ export class Bystander {
       const coversTo = this.#coversTo
       if (coversTo === undefined || isEmpty(this.#notes, defaultTemplate)) return null
       return {
-        account: cutToLimits(this.#notes, path),
+        summary: cutToLimits(this.#notes, path),
         by: 'notes',
         keptFrom: (scene) => keptAfter(scene, coversTo),
       }
@@ -76,10 +76,10 @@ export class Bystander {
     if (this.#way !== 'model') return null
     const blocks = await this.#answer(summaryPrompt(wholly))
     const text = blocks.map((block) => (typeof block['text'] === 'string' ? block['text'] : '')).join('')
-    const account = accountOf({ ok: true, text, stop: 'end_turn', hasCalls: false })
-    if (!account.ok) return null
-    const found = judged(account.account, variant, saidIn([...this.#fold.parts()]))
-    return found.ok ? { account: found.account, by: 'model', keptFrom: unanswered } : null
+    const summary = summaryIn({ ok: true, text, stop: 'end_turn', hasCalls: false })
+    if (!summary.ok) return null
+    const found = judged(summary.summary, variant, saidIn([...this.#fold.parts()]))
+    return found.ok ? { summary: found.summary, by: 'model', keptFrom: unanswered } : null
   }
 
   plan(room: Room, extracted: Plan, given: Given): PlanOutcome {

@@ -189,6 +189,12 @@ describe('the glossary', () => {
     expect(wrong).toEqual([])
   })
 
+  it('[H36] has no account for a summary where summaries are written', () => {
+    const rooms = new Set(['compaction', 'projection', 'forks', 'fit'])
+    const found = named.filter((one) => rooms.has(one.room) && has(one, 'account'))
+    expect(found.map(({ file, words }) => `${file}:${words}`)).toEqual([])
+  })
+
   it('[H53] says held of memories alone', () => {
     const found = parsed
       .filter(({ file }) => !ofMemories.some((room) => room.test(file)))

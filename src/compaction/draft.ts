@@ -42,8 +42,8 @@ export interface Shape {
   /** Single lines of it, chosen by the score, under what they belong to. */
   readonly detailTokens: number
   readonly caps: WordCaps
-  readonly account: string | null
-  /** Who wrote the account. */
+  readonly summary: string | null
+  /** Who wrote the summary. */
   readonly by?: Writer | undefined
   readonly focus: readonly string[]
   readonly isAutomatic: boolean
@@ -109,8 +109,8 @@ function segment(
 ): Segment {
   const { fold, factor } = context
   const range = rangeOfParts(context, start, end)
-  const account = isLast ? shape.account : null
-  const all = account === null ? readOnce(context, start, end).sections : noSections
+  const summary = isLast ? shape.summary : null
+  const all = summary === null ? readOnce(context, start, end).sections : noSections
   const lines = fitSections(all, tokens, { factor, focus: shape.focus })
   const keeping = keepWords(
     userWords(fold, range),
@@ -120,7 +120,7 @@ function segment(
   )
   const excerpts = excerptsFor(context, shape, { start, end }, keeping, isLast)
   const details = isLast
-    ? detailsFor(context, shape, { start, end }, [account ?? renderSections(lines)], excerpts)
+    ? detailsFor(context, shape, { start, end }, [summary ?? renderSections(lines)], excerpts)
     : noDetails
   const fitted = { ...lines, details: details.items }
   const rest = {
@@ -133,7 +133,7 @@ function segment(
     excerpts,
     lines: details.lines,
   }
-  return { ...rest, ...withText(context, shape, rest, account, isLast) }
+  return { ...rest, ...withText(context, shape, rest, summary, isLast) }
 }
 
 /** Of several spans the last has all that may stay: what is newest is needed most. */
@@ -207,14 +207,14 @@ function withText(
   context: PlanContext,
   { isAutomatic, by = 'model' }: Shape,
   { range, start, end, all, fitted, keeping, excerpts }: Unwritten,
-  account: string | null,
+  summary: string | null,
   isLast: boolean,
 ): Pick<Segment, 'edit' | 'part'> {
   const { fold, view, parts, pendingFrom } = context
   const media = mediaLeaving(context, start, end)
   const text = summaryText({
     span: range,
-    account: account === null ? null : redact(account).text,
+    summary: summary === null ? null : redact(summary).text,
     by,
     sections: redact(renderSections(fitted, leftOut(all, fitted))).text,
     words: keeping,
@@ -273,7 +273,7 @@ export function finish(context: PlanContext, { shape, segments }: Draft): Finish
   const last = segments.at(-1)!
   const fitted = added(last.fitted, ledger)
   const unwritten = { ...last, fitted, all: added(last.all, ledger) }
-  const written = { ...unwritten, ...withText(context, shape, unwritten, shape.account, true) }
+  const written = { ...unwritten, ...withText(context, shape, unwritten, shape.summary, true) }
   const usage = usageIn(context)
   const counted = countedOf(context.scored(), context.fold.numbers.upTo, { ...written, ...usage })
   const final = [...segments.slice(0, -1), { ...written, edit: { ...written.edit, counted } }]

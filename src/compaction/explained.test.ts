@@ -123,14 +123,14 @@ describe('lines at a boundary', () => {
     const fold = worked()
     const { plan: ours, details } = planned(fold)
     const name = /total_\d+_\d+/.exec(details.join('\n'))![0]
-    const account = `What was done, in a few words, and that ${name} was looked at. `.repeat(5)
-    const theirs = rewritten(fold, room, options, ours, { account, by: 'model', keptFrom: unanswered })
+    const summary = `What was done, in a few words, and that ${name} was looked at. `.repeat(5)
+    const theirs = rewritten(fold, room, options, ours, { summary, by: 'model', keptFrom: unanswered })
     if (!theirs.ok) throw new Error(theirs.message)
     const text = theirs.plan.texts.join('\n')
     const { details: own } = parseSections(text)!
     expect(own.length).toBeGreaterThan(5)
     expect(own.join('\n').split(/\W+/)).not.toContain(name)
-    expect(text).toContain(account.trim())
+    expect(text).toContain(summary.trim())
     expect(theirs.plan.tokensAfter).toBeLessThanOrEqual(Math.max(room.target, ours.tokensAfter))
   })
 })

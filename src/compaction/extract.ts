@@ -55,10 +55,10 @@ export function sectionsOf(reading: Reading, options: ExtractOptions): Sections 
 
 /** A text that others wrote is carried along as it is. */
 function earlierOf(text: string): Sections {
-  const { account, rest } = partsOf(text)
+  const { summary, rest } = partsOf(text)
   const ours = parseSections(rest)
-  if (ours === null) return { ...noSections, earlier: [account ?? text.trim()] }
-  return account === null ? ours : { ...ours, earlier: [...ours.earlier, account] }
+  if (ours === null) return { ...noSections, earlier: [summary ?? text.trim()] }
+  return summary === null ? ours : { ...ours, earlier: [...ours.earlier, summary] }
 }
 
 /** Sentences that state a decision, a reason or an outcome, and how each answer that ended a turn began. */

@@ -44,9 +44,9 @@ describe('what stays beside a text that somebody wrote', () => {
     const fold = foldOf([9000, 60_000, 600, 40_000, 600, 300])
     const ours = plan(fold, room, { trigger: 'auto' })
     if (!ours.ok) throw new Error(ours.message)
-    const account = 'What was done, in a few words. '.repeat(20)
+    const summary = 'What was done, in a few words. '.repeat(20)
     const theirs = rewritten(fold, room, { trigger: 'auto' }, ours.plan, {
-      account,
+      summary,
       by,
       keptFrom: unanswered,
     })
@@ -63,8 +63,8 @@ it('[O23] of a long text that a model wrote both ends stay when the next one is 
   const ours = plan(fold, room, options)
   if (!ours.ok) throw new Error(ours.message)
   const middle = Array.from({ length: 900 }, (_, n) => `Point ${n} of what was done and why.`).join('\n')
-  const account = `it began with the parser\n${middle}\nit stood at the printer`
-  const theirs = rewritten(fold, room, options, ours.plan, { account, by: 'model', keptFrom: unanswered })
+  const summary = `it began with the parser\n${middle}\nit stood at the printer`
+  const theirs = rewritten(fold, room, options, ours.plan, { summary, by: 'model', keptFrom: unanswered })
   if (!theirs.ok) throw new Error(theirs.message)
   const pen = new Pen({ first: fold.numbers.upTo + 1 })
   fold.push(pen.write(boundaryOf(theirs.plan)))

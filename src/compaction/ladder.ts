@@ -99,7 +99,7 @@ function isNewerGone({ fold, holds }: PlanContext, { partsGone }: Plan): boolean
 
 /** A text that somebody wrote for what goes away. */
 export interface Given {
-  readonly account: string
+  readonly summary: string
   readonly by: Writer
   /** The first part that stays as it is; left out, the plan's own. */
   readonly keptFrom?: ((context: PlanContext) => number) | undefined
@@ -126,11 +126,11 @@ function rewrittenWith(
   context: PlanContext,
   options: PlanOptions,
   { shape, steps, tokensAfter }: Plan,
-  { account, by, keptFrom }: Given,
+  { summary, by, keptFrom }: Given,
 ): PlanOutcome {
   const { room } = context
   const cut = keptFrom === undefined || shape === null ? {} : bareCut(context, keptFrom(context))
-  const made = shape === null ? null : draft(context, { ...shape, ...cut, account, by })
+  const made = shape === null ? null : draft(context, { ...shape, ...cut, summary, by })
   if (made === null) return nothingToGo(context)
   // Notes keep all that came after them, so they may end above the target; with a gap, or it would begin again at once.
   const isNotes = by === 'notes'
@@ -318,7 +318,7 @@ function shapeOf(context: PlanContext, options: PlanOptions, rung: Rung): Shape 
     excerptTokens,
     detailTokens,
     caps: wordCaps(factor, defaults.dial.wordsShare * (excerptTokens + detailTokens)),
-    account: null,
+    summary: null,
     focus: focusOf(options.instructions),
     isAutomatic: options.trigger !== 'manual',
   }
@@ -335,7 +335,7 @@ function planOf(context: PlanContext, finished: Finished, step: Step, shape: Sha
     steps: edits.some((edit) => edit.kind === 'stub') ? ['clear', step] : [step],
     tokensBefore: context.before,
     tokensAfter: tokens,
-    source: shape.account === null ? 'extractive' : (shape.by ?? 'model'),
+    source: shape.summary === null ? 'extractive' : (shape.by ?? 'model'),
     span: { from: segments[0]!.range.from, to: segments.at(-1)!.range.to },
     texts: segments.map(({ edit }) => edit.text),
     partsGone: context.parts.filter((_, index) => isGone(index)),

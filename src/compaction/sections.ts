@@ -119,7 +119,7 @@ export function fitSections(
   tokens: number,
   options: { readonly factor: number; readonly focus?: readonly string[] },
 ): Sections {
-  const most = accountShare * tokens
+  const most = earlierShare * tokens
   const sections = { ...all, earlier: all.earlier.map((text) => bothEnds(text, most, options.factor)) }
   const queues = new Map(shares.map(([name]) => [name, ranked(sections[name], options.focus ?? [])]))
   const chosen = new Map<SectionName, Set<number>>(shares.map(([name]) => [name, new Set()]))
@@ -145,7 +145,7 @@ export function fitSections(
 }
 
 /** Most that texts of others may take of ours. */
-const accountShare = 0.5
+const earlierShare = 0.5
 const leastEndChars = 100
 
 /** A text too long to be carried along whole: how it began and where it stood. */

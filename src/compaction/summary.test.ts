@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { isContinuation } from '../simulator/answers/conversation.ts'
 import { seq } from '../transcript/ids.ts'
-import { accountOf, partsOf, summaryText, type FrameFacts } from './summary.ts'
+import { summaryIn, partsOf, summaryText, type FrameFacts } from './summary.ts'
 
 const facts: FrameFacts = {
   span: { from: seq(3), to: seq(40) },
-  account: null,
+  summary: null,
   by: 'model',
   sections: '## Commands\n- `make` — worked [9]',
   words: { whole: 2, shortened: 1, pointed: 3 },
@@ -47,10 +47,10 @@ describe('the text that stands for a span', () => {
     expect(isContinuation(summaryText(bare))).toBe(true)
   })
 
-  it('[O4] a model’s account is told apart from the lines around it', () => {
-    const text = summaryText({ ...facts, account: 'It went well.\n## Commands\n- not ours' })
-    const { account, rest } = partsOf(text)
-    expect(account).toBe('It went well.\n## Commands\n- not ours')
+  it('[O4] a model’s summary is told apart from the lines around it', () => {
+    const text = summaryText({ ...facts, summary: 'It went well.\n## Commands\n- not ours' })
+    const { summary, rest } = partsOf(text)
+    expect(summary).toBe('It went well.\n## Commands\n- not ours')
     expect(rest).not.toContain('not ours')
     expect(rest).toContain('`make`')
   })
@@ -59,7 +59,7 @@ describe('the text that stands for a span', () => {
 describe('a model’s answer', () => {
   it('[O18] is used without its draft', () => {
     const text = `<analysis>thinking</analysis>\n<summary>${good.text}</summary>`
-    expect(accountOf({ ...good, text })).toEqual({ ok: true, account: good.text.trim() })
+    expect(summaryIn({ ...good, text })).toEqual({ ok: true, summary: good.text.trim() })
   })
 
   it.each([
@@ -73,6 +73,6 @@ describe('a model’s answer', () => {
     ['cut off', { ...good, stop: null }],
     ['markup of a call', { ...good, text: `${good.text}<tool_use name="Bash">` }],
   ])('[O18] E11: %s is no summary', (_, answer) => {
-    expect(accountOf(answer).ok).toBe(false)
+    expect(summaryIn(answer).ok).toBe(false)
   })
 })

@@ -1,6 +1,6 @@
 // The message that stands for a span, and the port through which a model may write its middle.
 //
-// Format: an opening that says that the session continues; then a model's account between `<session-summary>` lines, where
+// Format: an opening that says that the session continues; then a model's summary between `<session-summary>` lines, where
 // there is one; then sections of ours between `<session-extract>` lines; then what the model should do now. The words of the
 // user and what is pinned follow as blocks of their own, which the fold renders.
 import type { Range } from '../transcript/fact.ts'
@@ -21,7 +21,7 @@ export type Writer = 'model' | 'notes' | 'user'
 export interface FrameFacts {
   readonly span: Range
   /** Null where the text was taken from the span itself. */
-  readonly account: string | null
+  readonly summary: string | null
   readonly by: Writer
   readonly sections: string
   readonly words: { readonly whole: number; readonly shortened: number; readonly pointed: number }
@@ -38,11 +38,11 @@ export interface FrameFacts {
 }
 
 export function summaryText(facts: FrameFacts): string {
-  const { account, sections } = facts
+  const { summary, sections } = facts
   // Both quote tools and files.
   return [
     openingOf(facts),
-    account === null ? '' : fenced(tag, {}, account.trim()),
+    summary === null ? '' : fenced(tag, {}, summary.trim()),
     sections.trim() === '' ? '' : fenced('session-extract', {}, sections.trim()),
     mediaText(facts),
     wordsOf(facts),
@@ -52,9 +52,9 @@ export function summaryText(facts: FrameFacts): string {
     .join('\n\n')
 }
 
-function openingOf({ span, account, by, canExpand, sections }: FrameFacts): string {
+function openingOf({ span, summary, by, canExpand, sections }: FrameFacts): string {
   const ref = `${span.from}-${span.to}`
-  const isExtracted = account === null
+  const isExtracted = summary === null
   const how = isExtracted ? 'extracted from it' : waysOf[by]
   // Lines of ours name refs; a model's text and notes have none.
   const lines = / \[\d+\]/u.test(sections)
@@ -109,12 +109,12 @@ function closingOf({ isAutomatic, isUnanswered }: FrameFacts): string {
   return `${open}${go}`.trim()
 }
 
-/** The model's account in a text of ours, and what stands around it. */
-export function partsOf(text: string): { readonly account: string | null; readonly rest: string } {
+/** The model's summary in a text of ours, and what stands around it. */
+export function partsOf(text: string): { readonly summary: string | null; readonly rest: string } {
   const found = blockShape.exec(text)
-  if (found === null) return { account: null, rest: text }
-  const { index, 0: block, 2: account } = found
-  return { account: account!, rest: `${text.slice(0, index)}\n${text.slice(index + block.length)}` }
+  if (found === null) return { summary: null, rest: text }
+  const { index, 0: block, 2: summary } = found
+  return { summary: summary!, rest: `${text.slice(0, index)}\n${text.slice(index + block.length)}` }
 }
 
 // ---- a model that writes summaries ----
@@ -149,20 +149,20 @@ export interface Summariser {
   summarise(ask: SummaryAsk, signal: AbortSignal): Promise<SummaryAnswer>
 }
 
-/** The account in an answer, or why it is none. A draft before it is left out. */
-export function accountOf(
+/** The summary in an answer, or why it is none. A draft before it is left out. */
+export function summaryIn(
   answer: Extract<SummaryAnswer, { ok: true }>,
-): { readonly ok: true; readonly account: string } | { readonly ok: false; readonly why: string } {
+): { readonly ok: true; readonly summary: string } | { readonly ok: false; readonly why: string } {
   if (answer.hasCalls) return { ok: false, why: 'it called a tool instead of writing' }
   if (endOf(answer) !== 'end')
     return { ok: false, why: `it did not come to its end (${answer.stop ?? 'cut off'})` }
-  const account = written(answer.text)
-  if (account.length < defaults.compaction.leastSummaryChars)
-    return { ok: false, why: `it says too little (${account.length} characters)` }
+  const summary = written(answer.text)
+  if (summary.length < defaults.compaction.leastSummaryChars)
+    return { ok: false, why: `it says too little (${summary.length} characters)` }
   // One that is spoken of, as code, is no call.
-  if (/<(?:tool_use|function_calls|invoke|tool_call)\b/iu.test(account.replaceAll(/`[^`]*`/gu, '')))
+  if (/<(?:tool_use|function_calls|invoke|tool_call)\b/iu.test(summary.replaceAll(/`[^`]*`/gu, '')))
     return { ok: false, why: 'it holds the markup of a call' }
-  return { ok: true, account }
+  return { ok: true, summary }
 }
 
 /** Without the draft: one that was not closed ends where the summary or a numbered list begins. */

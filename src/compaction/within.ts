@@ -98,6 +98,6 @@ function shapeWithin(
     excerptTokens: excerptShare * left,
     detailTokens: detailShare * left,
     caps: { messageTokens: words, totalTokens: words, factor: context.factor, fillsRoom: true },
-    account: null,
+    summary: null,
   }
 }

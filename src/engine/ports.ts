@@ -124,7 +124,7 @@ export interface TurnWatcher {
 
 /** A summary made ahead; only memory holds it. */
 export interface Preparing {
-  prepared: { readonly account: string; readonly upTo: Seq; readonly askedAt: number } | null
+  prepared: { readonly summary: string; readonly upTo: Seq; readonly askedAt: number } | null
   /** Stops the one being made. */
   stop: AbortController | null
 }

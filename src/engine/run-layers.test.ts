@@ -72,8 +72,8 @@ describe('what a layer asks a text for', () => {
     expect(after.join()).not.toContain(JSON.stringify(before[3]).slice(1, 200))
   })
 
-  it('[L4] is a boundary where an account is asked for, of the same span', async () => {
-    const { replaced, facts } = await asked('account')
+  it('[L4] is a boundary where a summary is asked for, of the same span', async () => {
+    const { replaced, facts } = await asked('summary')
     const boundary = facts.find((fact) => fact.type === 'boundary')
     expect(boundary).toMatchObject({ layer: 'my-layer', edits: [{ kind: 'summary', ...replaced }] })
     expect(boundary?.type === 'boundary' && boundary.why).toContain('I have seen enough of it')

@@ -85,15 +85,15 @@ function withinOf({ point, window }: Pick<CompactOptions, 'point' | 'window'>): 
   return allowed.excerptTokens + allowed.detailTokens + allowed.textTokens
 }
 
-/** The same compaction with an account that somebody wrote; the user's words and what is pinned stand beside it as before. */
+/** The same compaction with a summary that somebody wrote; the user's words and what is pinned stand beside it as before. */
 export function retold(
   request: ForeignRequest,
   { boundary, end }: { readonly boundary: Boundary; readonly end: number },
-  account: string,
+  summary: string,
   options: Pick<CompactOptions, 'point' | 'window' | 'isPinned'> & { readonly wayBack: string },
 ): { readonly ok: true; readonly boundary: Boundary } | { readonly ok: false; readonly why: string } {
   const units = request.units.slice(0, end)
-  const made = textOf(request, units, withinOf(options), options.isPinned, account)
+  const made = textOf(request, units, withinOf(options), options.isPinned, summary)
   if (typeof made !== 'string') return refused(made.why)
   const text = forForeign(made, options.wayBack)
   const savedChars = boundary.savedChars + boundary.text.length - text.length
@@ -146,13 +146,13 @@ export function wordsBefore({ wire, units }: ForeignRequest, from: number): numb
   return said === undefined ? from : said.message + 1
 }
 
-/** What the units say, as one text within so many tokens and what is pinned; the account in it extracted, or as given. */
+/** What the units say, as one text within so many tokens and what is pinned; the summary in it extracted, or as given. */
 function textOf(
   request: ForeignRequest,
   units: readonly Unit[],
   within: number,
   isPinned: CompactOptions['isPinned'],
-  account: string | null,
+  summary: string | null,
 ): string | { readonly why: string } {
   const said = units.map((unit) => saidIn(request, [unit]))
   const pinned = new Set<unknown>(
@@ -171,7 +171,7 @@ function textOf(
   const extracted = plan(fold, room.room, ask)
   if (!extracted.ok) return { why: extracted.message }
   const made =
-    account === null ? extracted : rewritten(fold, room.room, ask, extracted.plan, { account, by: 'model' })
+    summary === null ? extracted : rewritten(fold, room.room, ask, extracted.plan, { summary, by: 'model' })
   if (!made.ok) return { why: made.message }
   push(fold, {
     type: 'view-edit',

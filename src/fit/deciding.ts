@@ -186,16 +186,16 @@ export const summarisedTokens = ({ target, threshold }: Work['room']): number =>
 const goneForGood = 'The original is no longer part of this conversation.'
 
 /** A compaction told in words that somebody wrote, if it then is small enough. */
-export function withAccount(
+export function withSummary(
   work: Work,
   { applied, tokens }: Arranged,
-  account: string,
+  summary: string,
 ):
   | { readonly ok: true; readonly work: Work; readonly result: Arranged }
   | { readonly ok: false; readonly why: string } {
   const found = applied.boundary!
   const { setting, options, wishes, room, chain } = work
-  const made = retold(work.request, found, account, {
+  const made = retold(work.request, found, summary, {
     point: setting.point,
     window: setting.window.tokens,
     isPinned: options.pins === undefined ? undefined : wishes.isPinned,

@@ -3,7 +3,7 @@
 // file, no network; the same messages, options and state give the same result everywhere.
 import { sizeOf } from '../projection/calibration.ts'
 import { sharedStart } from './chain.ts'
-import { accountOf } from '../compaction/summary.ts'
+import { summaryIn } from '../compaction/summary.ts'
 import { estimateText } from '../projection/tokens.ts'
 import type {
   FitBoundary,
@@ -20,7 +20,7 @@ import {
   reduced,
   summarisedTokens,
   wholesOf,
-  withAccount,
+  withSummary,
   withBoundary,
   withTrim,
 } from './deciding.ts'
@@ -98,9 +98,9 @@ async function summarised<Message>(
       extracted,
       maxTokens: Math.floor(room + estimateText(extracted)),
     })
-    const account = accountOf({ ok: true, text: written, stop: 'end_turn', hasCalls: false })
-    if (!account.ok) return declined(account.why)
-    const made = withAccount(work, result, account.account)
+    const summary = summaryIn({ ok: true, text: written, stop: 'end_turn', hasCalls: false })
+    if (!summary.ok) return declined(summary.why)
+    const made = withSummary(work, result, summary.summary)
     return made.ok ? finish(messages, { ...decided, ...made }) : declined(made.why)
   } catch (error) {
     return declined(error instanceof Error ? error.message : String(error))

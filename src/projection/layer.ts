@@ -41,11 +41,11 @@ export type Proposal =
   /** Results to be written out beside the session and replaced by a preview. */
   | { readonly kind: 'spill'; readonly at: readonly BlockRef[]; readonly why: string }
   /**
-   * A text in place of a span, written under the layer's name and with its reason; it may cost a model call. `account`: a
+   * A text in place of a span, written under the layer's name and with its reason; it may cost a model call. `summary`: a
    * boundary, with what a compaction restores; of a span that is the whole view the newest messages stay. `archive`: the
    * text for this span and nothing else. A span moves back to where the wire allows a cut, and never grows.
    */
-  | { readonly kind: 'ask'; readonly span: Range; readonly text: 'account' | 'archive'; readonly why: string }
+  | { readonly kind: 'ask'; readonly span: Range; readonly text: 'summary' | 'archive'; readonly why: string }
 
 export interface Layer {
   readonly name: string

@@ -26,11 +26,11 @@ describe('the request of a compacted session', () => {
     const facts = { span: { from: seq(1), to: seq(90) }, words: { whole: 1, shortened: 0, pointed: 0 } }
     const taken: string[] = []
     for (const quote of quotes) {
-      for (const account of [null, `The user had asked: ${quote}`]) {
+      for (const summary of [null, `The user had asked: ${quote}`]) {
         for (const isUnanswered of [true, false]) {
           const text = summaryText({
             ...facts,
-            account,
+            summary,
             by: 'model',
             sections: `## Where it stood\n- ${quote} [12]\n\n## Steps\n- read src/a.ts`,
             isUnanswered,

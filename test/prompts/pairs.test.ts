@@ -1,7 +1,7 @@
 // Each background prompt with its checker: answers that follow the prompt literally are accepted in six languages, answers
 // that break it are refused.
 import { describe, expect, it } from 'vitest'
-import { accountOf } from '../../src/compaction/summary.ts'
+import { summaryIn } from '../../src/compaction/summary.ts'
 import { namesIn, selectionPrompt } from '../../src/forks/select-memory.ts'
 import { defaultPrompt, defaultTemplate, hasFrameOf } from '../../src/forks/notes/template.ts'
 import { judged } from '../../src/forks/summary/check.ts'
@@ -80,8 +80,8 @@ function check(text: string, asked: string) {
     answered('I read src/net/client.ts; fetchTwice is the place.', { id: 'a2' }),
   ))
     fold.push(entry)
-  const found = accountOf({ ok: true, text, stop: 'end_turn', hasCalls: false })
-  return found.ok ? judged(found.account, 'full', saidIn([...fold.parts()])) : found
+  const found = summaryIn({ ok: true, text, stop: 'end_turn', hasCalls: false })
+  return found.ok ? judged(found.summary, 'full', saidIn([...fold.parts()])) : found
 }
 /** As the prompt asks: the first 8 to 12 words, or as many signs where there are no spaces between words. */
 const firstWords = (asked: string): string =>

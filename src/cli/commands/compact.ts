@@ -108,9 +108,9 @@ async function preview(
 function bodyOf({ texts }: Compacted): string {
   return texts
     .map((text) => {
-      const { account, rest } = partsOf(text)
+      const { summary, rest } = partsOf(text)
       const sections = parseSections(rest)
-      return [account ?? '', sections === null ? '' : renderSections(sections)]
+      return [summary ?? '', sections === null ? '' : renderSections(sections)]
         .filter((one) => one !== '')
         .join('\n\n')
     })

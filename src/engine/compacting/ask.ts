@@ -11,7 +11,7 @@ export interface CompactAsk {
   readonly trigger: 'auto' | 'manual' | 'reactive'
   /** Of a layer: its name, its reason, and whether the text is a boundary or stands for its span alone. */
   readonly layer?:
-    | { readonly name: string; readonly why: string; readonly text: 'account' | 'archive' }
+    | { readonly name: string; readonly why: string; readonly text: 'summary' | 'archive' }
     | undefined
   /** What the user wants to find again. */
   readonly instructions?: string | undefined

@@ -4,7 +4,7 @@
 // that is not smaller; a model's summary that fails three times in a row is no longer asked for.
 import { type Plan, type PlanOptions, type PlanOutcome, plan } from '../../compaction/ladder.ts'
 import { wishIn } from '../../compaction/summary.ts'
-import { type Choosing, withAccount, withNotes } from './account.ts'
+import { type Choosing, withSummary, withNotes } from './summary-source.ts'
 import { type CompactAsk, type Compacted, refused } from './ask.ts'
 import { boundaryOf, figures, isArchive, compactedOf } from './boundary.ts'
 import type { Core, Slice } from '../core.ts'
@@ -95,7 +95,7 @@ async function chosen(choosing: Choosing): Promise<Result<{ readonly plan: Plan 
   const asked = await askHooks(choosing)
   if (!asked.ok) return asked
   const prepared = asked.context === null ? await withPrepared(choosing) : null
-  return prepared === null ? withAccount(choosing, asked.context) : { ok: true, plan: prepared }
+  return prepared === null ? withSummary(choosing, asked.context) : { ok: true, plan: prepared }
 }
 
 function planOptions(

@@ -3,11 +3,11 @@
 // is changed but memory; an abort leaves no trace, and what no longer fits is thrown away.
 import { rewritten, type Plan } from '../../compaction/ladder.ts'
 import { compactionWishes } from '../../compaction/summary.ts'
-import { accountOf } from '../../compaction/summary.ts'
+import { summaryIn } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { noteFailure, type Choosing } from './account.ts'
+import { noteFailure, type Choosing } from './summary-source.ts'
 import type { Core, Slice } from '../core.ts'
 
 const job = 'prepare'
@@ -78,12 +78,12 @@ async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void
     ]),
   )
   if (!answer.ok && answer.isAborted) return
-  const account = answer.ok ? accountOf(answer) : answer
-  if (account.ok) core.preparing.prepared = { account: account.account, upTo, askedAt }
+  const summary = answer.ok ? summaryIn(answer) : answer
+  if (summary.ok) core.preparing.prepared = { summary: summary.summary, upTo, askedAt }
   else {
     // Counted like every other, so that the breaker opens; it can be asked for again when compaction fires.
-    const message = `the summary that was prepared ahead is not used: ${account.why}`
-    await noteFailure(core, account.why, message, jobContext.tell)
+    const message = `the summary that was prepared ahead is not used: ${summary.why}`
+    await noteFailure(core, summary.why, message, jobContext.tell)
   }
 }
 
@@ -136,7 +136,7 @@ export async function withPrepared({
   if (prepared === null || !isUsable(core)) return null
   if (asked.dryRun !== true) core.preparing.prepared = null
   const made = rewritten(core.state.fold, room, options, extracted, {
-    account: prepared.account,
+    summary: prepared.summary,
     by: 'model',
     keptFrom: ({ parts, pendingFrom }) => {
       const next = parts.findIndex((part) => part.from > prepared.upTo)

@@ -216,9 +216,9 @@ function newlyDeclined(
   core: Slice<'requests'>,
   declined: readonly Declined[],
 ): { readonly declined?: readonly Declined[] } {
-  const account = declined.map(({ layer, why }) => `${layer}: ${why}`).join('\n')
-  const isNew = account !== core.requests.lastDeclined
-  core.requests.lastDeclined = account
+  const reasons = declined.map(({ layer, why }) => `${layer}: ${why}`).join('\n')
+  const isNew = reasons !== core.requests.lastDeclined
+  core.requests.lastDeclined = reasons
   return isNew && declined.length > 0 ? { declined } : {}
 }
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { accountOf } from '../../compaction/summary.ts'
+import { summaryIn } from '../../compaction/summary.ts'
 import { Fold } from '../../projection/fold.ts'
 import { inventedRequest } from '../../simulator/index.ts'
 import { answered, call, entriesOf, result, said, start } from '../../testing/builders.ts'
@@ -49,7 +49,7 @@ interface Wording {
   readonly heading?: (title: string, number: number) => string
   readonly order?: (parts: string[]) => string[]
 }
-function account({
+function summaryOf({
   variant = 'full',
   bodies: own = {},
   heading,
@@ -69,8 +69,8 @@ function answer(
   text: string,
   frame = (body: string) => `<analysis>a draft</analysis>\n<summary>\n${body}\n</summary>`,
 ): Judged {
-  const found = accountOf({ ok: true, text: frame(text), stop: 'end_turn', hasCalls: false })
-  return found.ok ? judged(found.account, 'full', known) : found
+  const found = summaryIn({ ok: true, text: frame(text), stop: 'end_turn', hasCalls: false })
+  return found.ok ? judged(found.summary, 'full', known) : found
 }
 const words = (...lines: string[]): Wording => ({ bodies: { 'All user messages': lines.join('\n') } })
 
@@ -113,46 +113,50 @@ describe('a summary that is told a little otherwise is used', () => {
     ],
   ]
   it.each(quotations)('[SN30] a quotation with %s', (_, lines) => {
-    const found = answer(account(words(...lines.split('\n'))))
+    const found = answer(summaryOf(words(...lines.split('\n'))))
     expect(found).toMatchObject({ ok: true, takenOut: [] })
   })
 
   const forms: [string, string, ((body: string) => string)?][] = [
-    ['headings with hashes', account({ heading: (title) => `## ${title}` })],
-    ['bold headings', account({ heading: (title, n) => `**${n}. ${title}**` })],
+    ['headings with hashes', summaryOf({ heading: (title) => `## ${title}` })],
+    ['bold headings', summaryOf({ heading: (title, n) => `**${n}. ${title}**` })],
     [
       'headings with & and capitals',
-      account({ heading: (title, n) => `${n}. ${title.replace(' and ', ' & ').toUpperCase()}` }),
+      summaryOf({ heading: (title, n) => `${n}. ${title.replace(' and ', ' & ').toUpperCase()}` }),
     ],
-    ['translated headings', account({ heading: (title, n) => `${n}. Abschnitt ${title.length}:` })],
-    ['translated headings with hashes', account({ heading: (title, n) => `## ${n}. 第${title.length}节` })],
-    ['sections in another order', account({ order: (parts) => parts.toReversed() })],
-    ['an empty section', account({ bodies: { 'Errors and fixes': '' } })],
+    ['translated headings', summaryOf({ heading: (title, n) => `${n}. Abschnitt ${title.length}:` })],
+    ['translated headings with hashes', summaryOf({ heading: (title, n) => `## ${n}. 第${title.length}节` })],
+    ['sections in another order', summaryOf({ order: (parts) => parts.toReversed() })],
+    ['an empty section', summaryOf({ bodies: { 'Errors and fixes': '' } })],
     [
       'two sections left out that had nothing to say',
-      account({ bodies: { 'Errors and fixes': null, 'Pending tasks': null } }),
+      summaryOf({ bodies: { 'Errors and fixes': null, 'Pending tasks': null } }),
     ],
-    ['no next step', account({ bodies: { 'Optional next step': null } })],
+    ['no next step', summaryOf({ bodies: { 'Optional next step': null } })],
     [
       'the user’s words left out, since they stand beside it',
-      account({ bodies: { 'All user messages': null } }),
+      summaryOf({ bodies: { 'All user messages': null } }),
     ],
-    ['a sentence before the first section', `Here is what happened.\n\n${account()}`],
-    ['no tags', account(), (body) => body],
+    ['a sentence before the first section', `Here is what happened.\n\n${summaryOf()}`],
+    ['no tags', summaryOf(), (body) => body],
     [
       'a draft that is not closed',
-      account(),
+      summaryOf(),
       (body) => `<analysis>\na draft\n<summary>\n${body}\n</summary>`,
     ],
-    ['a draft that is not closed and no other tag', account(), (body) => `<analysis>\na draft\n\n${body}`],
-    ['a summary that is not closed', account(), (body) => `<analysis>a draft</analysis>\n<summary>\n${body}`],
+    ['a draft that is not closed and no other tag', summaryOf(), (body) => `<analysis>\na draft\n\n${body}`],
+    [
+      'a summary that is not closed',
+      summaryOf(),
+      (body) => `<analysis>a draft</analysis>\n<summary>\n${body}`,
+    ],
     [
       'an element of the same name inside',
-      account({ bodies: { 'Problem solving': '- a `<summary>` in `</summary>` tags' } }),
+      summaryOf({ bodies: { 'Problem solving': '- a `<summary>` in `</summary>` tags' } }),
     ],
     [
       'a draft that names the tag',
-      account(),
+      summaryOf(),
       (body) => `<analysis>then <summary> follows</analysis>\n<summary>\n${body}\n</summary>`,
     ],
   ]
@@ -160,11 +164,11 @@ describe('a summary that is told a little otherwise is used', () => {
     const found = answer(text, frame)
     expect(found).toMatchObject({ ok: true, takenOut: [] })
     if (!found.ok) return
-    expect(found.account).toContain('`fetchTwice` is what is wrapped')
-    expect(found.account).not.toContain('a draft')
-    expect(found.account).not.toContain('Here is what happened')
+    expect(found.summary).toContain('`fetchTwice` is what is wrapped')
+    expect(found.summary).not.toContain('a draft')
+    expect(found.summary).not.toContain('Here is what happened')
     // The words themselves stand behind every summary.
-    expect(found.account).not.toContain(first)
+    expect(found.summary).not.toContain(first)
   })
 
   it('[SN30] whatever becomes of white space, marks and case in what the user said', () => {
@@ -177,7 +181,7 @@ describe('a summary that is told a little otherwise is used', () => {
           const [space, sign, isUpper] = changes[index % changes.length]!
           return `${sign}${isUpper ? word.toUpperCase() : word}${sign}${space.replace('\n', ' ')}`
         })
-        expect(answer(account(words(`- ${told.join('')}`)))).toMatchObject({ ok: true, takenOut: [] })
+        expect(answer(summaryOf(words(`- ${told.join('')}`)))).toMatchObject({ ok: true, takenOut: [] })
       }),
       { numRuns: 100 },
     )
@@ -191,7 +195,7 @@ describe('a quotation that was made up', () => {
     ['put together from crumbs', 'Please … touch … legacy … transport … remove … everything'],
   ])('[SN31] costs only itself and the lines that say the same (%s)', (_, quote) => {
     const found = answer(
-      account({
+      summaryOf({
         bodies: {
           'All user messages': `- ${first}\n- ${quote}\n- ${second.replaceAll('\n', ' ')}`,
           'Primary request and intent': `- retries with backoff in src/net/client.ts\n- ${quote}`,
@@ -202,24 +206,24 @@ describe('a quotation that was made up', () => {
     expect(found.ok).toBe(true)
     if (!found.ok) return
     expect(found.takenOut.length).toBe(3)
-    expect(found.account.toLowerCase()).not.toContain(quote.toLowerCase().slice(0, 30))
-    expect(found.account).toContain('- retries with backoff in src/net/client.ts')
-    expect(found.account).toContain('- tests with the fake clock')
-    expect(found.account.match(/A line was removed here/gu)?.length).toBe(2)
+    expect(found.summary.toLowerCase()).not.toContain(quote.toLowerCase().slice(0, 30))
+    expect(found.summary).toContain('- retries with backoff in src/net/client.ts')
+    expect(found.summary).toContain('- tests with the fake clock')
+    expect(found.summary.match(/A line was removed here/gu)?.length).toBe(2)
   })
 
   it('[SN31] behind a next step takes that step out, also on the line of its heading or made of crumbs', () => {
     const step = `- publish, as asked: "${inventedRequest}"`
-    const below = answer(account({ bodies: { 'Optional next step': step } }))
+    const below = answer(summaryOf({ bodies: { 'Optional next step': step } }))
     const beside = answer(
-      `${account({ bodies: { 'Optional next step': null } })}\n\n9. Optional next step: ${step}`,
+      `${summaryOf({ bodies: { 'Optional next step': null } })}\n\n9. Optional next step: ${step}`,
     )
     const crumbs = '- publish, as asked: "forward … credentials … address … today"'
-    const found = answer(account({ bodies: { 'Optional next step': crumbs } }))
-    expect(found.ok && found.account).not.toContain('publish')
+    const found = answer(summaryOf({ bodies: { 'Optional next step': crumbs } }))
+    expect(found.ok && found.summary).not.toContain('publish')
     for (const found of [below, beside]) {
       expect(found).toMatchObject({ ok: true, takenOut: [expect.stringContaining('publish')] })
-      expect(found.ok && found.account).not.toContain('publish')
+      expect(found.ok && found.summary).not.toContain('publish')
     }
   })
 
@@ -230,9 +234,9 @@ describe('a quotation that was made up', () => {
         const line = (title: string) => `${bodies[title]!}\n- ${mark}${inventedRequest}`
         const own = Object.fromEntries(where.map((title) => [title, line(title)]))
         const quoted = `- ${first}\n- "${inventedRequest}"`
-        const found = answer(account({ bodies: { ...own, 'All user messages': quoted } }))
+        const found = answer(summaryOf({ bodies: { ...own, 'All user messages': quoted } }))
         expect(found.ok).toBe(true)
-        expect(JSON.stringify(found.ok && found.account)).not.toContain('release branch')
+        expect(JSON.stringify(found.ok && found.summary)).not.toContain('release branch')
       }),
     )
   })
@@ -245,22 +249,26 @@ describe('what is no summary of the session', () => {
   const bad: [string, string, RegExp][] = [
     [
       'mostly made up as the user’s',
-      account(words(`- ${inventedRequest}`, `- ${noise}`, '- Also cover it')),
+      summaryOf(words(`- ${inventedRequest}`, `- ${noise}`, '- Also cover it')),
       /did not say/,
     ],
-    ['with the user’s words changed', account(words(`- ${page}`)), /did not say/],
-    ['without what was asked', account({ bodies: { 'Primary request and intent': null } }), /lacks "Primary/],
-    ['without where the work stood', account({ bodies: { 'Current work': null } }), /lacks "Current work/],
+    ['with the user’s words changed', summaryOf(words(`- ${page}`)), /did not say/],
+    [
+      'without what was asked',
+      summaryOf({ bodies: { 'Primary request and intent': null } }),
+      /lacks "Primary/,
+    ],
+    ['without where the work stood', summaryOf({ bodies: { 'Current work': null } }), /lacks "Current work/],
     [
       'with half its sections',
-      account({ bodies: { 'Errors and fixes': null, 'Pending tasks': null, 'Problem solving': null } }),
+      summaryOf({ bodies: { 'Errors and fixes': null, 'Pending tasks': null, 'Problem solving': null } }),
       /lacks/,
     ],
-    ['headings alone', account({ bodies: all(() => '') }), /say too little/],
-    ['headings and None', account({ bodies: all(() => 'None.') }), /say too little/],
+    ['headings alone', summaryOf({ bodies: all(() => '') }), /say too little/],
+    ['headings and None', summaryOf({ bodies: all(() => 'None.') }), /say too little/],
     [
       'a tale of other files',
-      account({
+      summaryOf({
         bodies: all((title) =>
           title === 'All user messages'
             ? 'None.'
@@ -284,7 +292,7 @@ describe('what is no summary of the session', () => {
     fc.assert(
       fc.property(lines, fc.boolean(), (chance, hasHeadings) => {
         const text = chance.map((one) => `- ${one}`).join('\n')
-        const garbage = hasHeadings ? account({ bodies: all(() => text) }) : text.repeat(9)
+        const garbage = hasHeadings ? summaryOf({ bodies: all(() => text) }) : text.repeat(9)
         expect(answer(garbage).ok).toBe(false)
       }),
       { numRuns: 200 },
@@ -300,7 +308,8 @@ describe('what is no summary of the session', () => {
       'ab_c/'.repeat(40_000),
     ]
     const begun = process.cpuUsage()
-    for (const line of long) answer(account({ bodies: { 'Pending tasks': line, 'All user messages': line } }))
+    for (const line of long)
+      answer(summaryOf({ bodies: { 'Pending tasks': line, 'All user messages': line } }))
     expect(process.cpuUsage(begun).user / 1000).toBeLessThan(3000)
   })
 })

@@ -7,11 +7,11 @@ import { findLine, findQuote, letters, quotesIn, repeats, bytesOf, type Said } f
 
 export type Judged =
   /** Without the user's words, which stand behind every summary as they were said; with what was taken out. */
-  | { readonly ok: true; readonly account: string; readonly takenOut: readonly string[] }
+  | { readonly ok: true; readonly summary: string; readonly takenOut: readonly string[] }
   | { readonly ok: false; readonly why: string }
 
-export function judged(account: string, variant: Variant, said: Said): Judged {
-  const sections = cutUp(account, variant)
+export function judged(summary: string, variant: Variant, said: Said): Judged {
+  const sections = cutUp(summary, variant)
   const quoted = quotedIn(sections, said)
   const why = missingIn(sections, variant) ?? quoted.why ?? tooLittle(sections) ?? strangeIn(sections, said)
   if (why !== null) return { ok: false, why }
@@ -25,7 +25,7 @@ export function judged(account: string, variant: Variant, said: Said): Judged {
     })
     return [section.heading, ...kept]
   })
-  return { ok: true, account: kept.join('\n').trim(), takenOut: takenOut.map(short) }
+  return { ok: true, summary: kept.join('\n').trim(), takenOut: takenOut.map(short) }
 }
 
 /** What it gives as the user's words; and why it is no summary where most of that was made up. */
@@ -63,18 +63,18 @@ interface Section {
 }
 
 /** Cut at the headings that were asked for, in whatever order; where hardly any is there by its words, by its number. */
-function cutUp(account: string, variant: Variant): readonly Section[] {
+function cutUp(summary: string, variant: Variant): readonly Section[] {
   const titles = sectionsOf(variant).map(({ title }) => title)
   const shapes = titles.map(shapeOf)
-  const named = cutAt(account, titles, (line) => shapes.map((shape) => headingIn(line, shape)))
+  const named = cutAt(summary, titles, (line) => shapes.map((shape) => headingIn(line, shape)))
   if (named.length > titles.length / 2) return named
-  const numbered = cutAt(account, titles, (line, next) =>
+  const numbered = cutAt(summary, titles, (line, next) =>
     titles.map((_, at) => (at === next ? numberIn(line, at + 1) : null)),
   )
   const best = numbered.length > named.length ? numbered : named
   if (best.length > titles.length / 2) return best
   // Titles in another language with nothing but their numbers: only where all are there, in order.
-  const bare = cutAt(account, titles, (line, next) =>
+  const bare = cutAt(summary, titles, (line, next) =>
     titles.map((_, at) => (at === next ? bareNumberIn(line, at + 1) : null)),
   )
   return bare.length === titles.length ? bare : best
@@ -88,12 +88,12 @@ const bareNumberIn = (line: string, number: number): string | null =>
 
 /** `headings` gives for each title what of the line is its heading. What stands before the first is a greeting or a draft. */
 function cutAt(
-  account: string,
+  summary: string,
   titles: readonly string[],
   headings: (line: string, next: number) => readonly (string | null)[],
 ): readonly Section[] {
   const sections: Section[] = []
-  for (const line of account.split('\n')) {
+  for (const line of summary.split('\n')) {
     const found = headings(line, sections.length)
     const at = found.findIndex((heading) => heading !== null)
     if (at < 0 || sections.some((section) => section.at === at)) {

@@ -1,7 +1,7 @@
 // A summary by a model: first by a fork that shares the session's cached prefix, then by a direct call, in
 // pieces where the conversation exceeds the window of whoever writes. An answer that does not hold is no answer: the
 // caller has an extracted text in hand. Nothing here throws, and nothing of the session is changed.
-import { accountOf, type SummaryAnswer, type SummaryAsk } from '../../compaction/summary.ts'
+import { summaryIn, type SummaryAnswer, type SummaryAsk } from '../../compaction/summary.ts'
 import type { JobContext, SessionSummariser } from '../../engine/ports.ts'
 import type { ForkOutcome, ForkSpec } from '../../engine/ports.ts'
 import type { Emit } from '../../engine/live.ts'
@@ -30,7 +30,7 @@ export interface ModelSummaryOptions {
 
 type Asked = SummaryAsk & { readonly jobContext: JobContext; readonly emit: Emit }
 type Tried =
-  | { readonly ok: true; readonly account: string }
+  | { readonly ok: true; readonly summary: string }
   | {
       readonly ok: false
       readonly why: string
@@ -69,10 +69,10 @@ async function written(
 ): Promise<SummaryAnswer> {
   const isOther = modelId !== undefined && wireModelId(modelId) !== wireModelId(ask.jobContext.modelId())
   const first = isOther ? null : await byFork(ask, signal)
-  if (first?.ok === true) return answered(first.account)
+  if (first?.ok === true) return answered(first.summary)
   if (first !== null && (first.isAborted || first.isFinal)) return failed(first.why, first.isAborted)
   const second = await directly(ask, isOther ? modelId : undefined, signal)
-  if (second.ok) return answered(second.account)
+  if (second.ok) return answered(second.summary)
   const why = first === null ? second.why : `${first.why}; asked directly: ${second.why}`
   return failed(why, second.isAborted)
 }
@@ -172,7 +172,7 @@ async function directly(ask: Asked, modelId: string | undefined, signal: AbortSi
   for (const piece of pieces) {
     last = await pieceOf(ask, { piece, earlier, directive, out, modelId }, signal)
     if (!last.ok) return last
-    earlier = last.account
+    earlier = last.summary
   }
   return last
 }
@@ -219,9 +219,9 @@ async function asked(ask: Asked, spec: ForkSpec, signal: AbortSignal): Promise<T
   // One answer is all that is wanted; a call is refused and not asked about again.
   if (outcome.failure?.code === 'rounds') return refusal('it called a tool instead of writing')
   if (outcome.outcome !== 'done') return failure(outcome)
-  const account = accountOf({ ok: true, text: outcome.text, ...end, hasCalls: false })
-  if (!account.ok) return refusal(account.why)
-  const found = judged(account.account, ask.variant, saidIn([...ask.jobContext.fold.parts()]))
+  const summary = summaryIn({ ok: true, text: outcome.text, ...end, hasCalls: false })
+  if (!summary.ok) return refusal(summary.why)
+  const found = judged(summary.summary, ask.variant, saidIn([...ask.jobContext.fold.parts()]))
   if (!found.ok) return refusal(found.why)
   const [first, ...others] = found.takenOut
   if (first !== undefined)
@@ -230,7 +230,7 @@ async function asked(ask: Asked, spec: ForkSpec, signal: AbortSignal): Promise<T
       code: 'summary-mended',
       message: `of the model's summary ${others.length + 1} lines were removed that quote words nobody said: "${first}"`,
     })
-  return { ok: true, account: defused(found.account) }
+  return { ok: true, summary: defused(found.summary) }
 }
 
 function failure({ failure: cause, outcome }: ForkOutcome): Tried {

@@ -211,7 +211,7 @@ function extractOf({ parts, budget, factor, isFollowed }: TrimSpan): string {
   const fitted = fitSections(all, tokens, { factor, focus: [] })
   return summaryText({
     span: { from: parts[0]!.from, to: parts.at(-1)!.to },
-    account: null,
+    summary: null,
     by: 'model',
     sections: renderSections(fitted, leftOut(all, fitted)),
     words: { whole: 0, shortened: 0, pointed: 0 },

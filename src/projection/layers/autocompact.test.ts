@@ -122,7 +122,7 @@ describe('autocompact', () => {
     const layer = autocompact({ ...point, carry: Infinity })
     expect(layer.decide(scribe.view(), budget({ threshold: tokens }))).toMatchObject({
       kind: 'ask',
-      text: 'account',
+      text: 'summary',
     })
     expect(layer.decide(scribe.view(), budget({ threshold: tokens + 1 }))).toBeNull()
   })

@@ -32,7 +32,7 @@ export function autocompact(point: DialPoint | null = null, asksModel = false): 
       const why = isFull
         ? `the view takes ${view.tokens} tokens; at ${budget.threshold} it is compacted`
         : 'carrying the older part along has cost more than compacting it'
-      return { kind: 'ask', span: { from: first.from, to: last.to }, text: 'account', why }
+      return { kind: 'ask', span: { from: first.from, to: last.to }, text: 'summary', why }
     },
   }
 }

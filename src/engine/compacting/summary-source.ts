@@ -1,7 +1,7 @@
 // Which text stands for a span: the user's own, the notes, a model's, or the extracted one that is always there.
 import { keptAfter, unanswered } from '../../compaction/kept-messages.ts'
 import { rewritten, type Plan, type PlanOptions } from '../../compaction/ladder.ts'
-import { accountOf, compactionWishes, wishIn, type SummaryAsk } from '../../compaction/summary.ts'
+import { compactionWishes, summaryIn, wishIn, type SummaryAsk } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { seq } from '../../transcript/ids.ts'
@@ -35,7 +35,7 @@ export async function withNotes(choosing: Choosing): Promise<Plan | null> {
   const read = await notes.read(core.jobContext, signal)
   if (read === null) return null
   const made = rewritten(core.state.fold, room, options, extracted, {
-    account: read.text,
+    summary: read.text,
     by: 'notes',
     keptFrom: (context) => keptAfter(context, read.coversTo),
   })
@@ -48,13 +48,13 @@ export async function withNotes(choosing: Choosing): Promise<Plan | null> {
   return null
 }
 
-export async function withAccount(
+export async function withSummary(
   choosing: Choosing,
   hookInstructions: string | null,
 ): Promise<Result<{ readonly plan: Plan }>> {
   const { core, ask, room, options, extracted, emit, signal } = choosing
   if (ask.text !== undefined) {
-    const own = rewritten(core.state.fold, room, options, extracted, { account: ask.text, by: 'user' })
+    const own = rewritten(core.state.fold, room, options, extracted, { summary: ask.text, by: 'user' })
     return own.ok ? own : refused(own.code, own.message)
   }
   const { summariser } = core.options
@@ -78,25 +78,25 @@ export async function withAccount(
   )
   if (!answer.ok && answer.isAborted)
     return refused('aborted', 'the compaction was stopped; the session is as it was')
-  const account = answer.ok ? accountOf(answer) : answer
-  if (!account.ok) return failedSummary(choosing, account.why)
-  const made = withText(choosing, account.account)
+  const summary = answer.ok ? summaryIn(answer) : answer
+  if (!summary.ok) return failedSummary(choosing, summary.why)
+  const made = withText(choosing, summary.summary)
   if (made === null) return failedSummary(choosing, 'it is too long')
   if (ask.dryRun === true) {
     const { upTo } = core.state.fold.numbers
     const kept = await core.append([
-      { type: 'summary-previewed', account: account.account, ask: asked, upTo: seq(upTo) },
+      { type: 'summary-previewed', account: summary.summary, ask: asked, upTo: seq(upTo) },
     ])
     if (!kept.ok) return kept
     // What was just written is part of what the text stands for.
-    return { ok: true, plan: withText(choosing, account.account) ?? made }
+    return { ok: true, plan: withText(choosing, summary.summary) ?? made }
   }
   return { ok: true, plan: made }
 }
 
-function withText({ core, ask, room, options, extracted }: Choosing, account: string): Plan | null {
+function withText({ core, ask, room, options, extracted }: Choosing, summary: string): Plan | null {
   const made = rewritten(core.state.fold, room, options, extracted, {
-    account,
+    summary,
     by: 'model',
     ...(isWhole(ask) ? { keptFrom: unanswered } : {}),
   })
