@@ -82,7 +82,7 @@ async function appending(entries: number): Promise<number> {
   const store = inMemoryStore()
   const session = fixedSession()
   const leased = await store.lease(session)
-  if (!leased.ok) throw new Error('held')
+  if (!leased.ok) throw new Error('the session is open elsewhere')
   const fold = new Fold()
   let tail = emptyTail()
   const transcript = new Transcript({ store, clock: fixedClock(), ids: countingIds() }, leased.lease, {

@@ -19,7 +19,7 @@ async function coreOf(name: string, store: Store, role: Role = main): Promise<Co
   const model = scriptedModel([scriptedMessage('done')])
   const options = ready({ store, modelId: 'm', model, clock: fixedClock(), ids: countingIds() })
   const leased = await store.lease(session)
-  if (!leased.ok) throw new Error('held')
+  if (!leased.ok) throw new Error('the session is open elsewhere')
   const core = new Core({
     options,
     session,

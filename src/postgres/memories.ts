@@ -114,7 +114,7 @@ function setsIn({ connection, tenant, place }: PostgresMemoriesOptions, rows: ()
       const token = randomUUID()
       const taken = await connection.query(
         "select pal.begin_consolidation($1, $2, $3, $4 * interval '1 millisecond') as taken",
-        [tenant, place, token, defaults.dream.staleLockMs],
+        [tenant, place, token, defaults.consolidation.staleLockMs],
       )
       if (!taken.ok) return taken
       const end: BegunConsolidation['end'] = (how) =>

@@ -8,7 +8,7 @@ import { memoryDefaults } from './memory-defaults.ts'
 import { agentDefaults } from './agent-defaults.ts'
 import { recallDefaults } from './memory-defaults.ts'
 import { dialDefaults } from './compaction-defaults.ts'
-import { dreamDefaults } from './job-defaults.ts'
+import { memoryJobDefaults } from './job-defaults.ts'
 import { forkDefaults } from './job-defaults.ts'
 import { permissionDefaults } from './tool-defaults.ts'
 import { surfaceDefaults } from './surface-defaults.ts'
@@ -282,7 +282,7 @@ export const defaults = {
   permission: permissionDefaults,
   ...restoringDefaults,
   ...dialDefaults,
-  ...dreamDefaults,
+  ...memoryJobDefaults,
   ...forkDefaults,
   ...companionDefaults,
   ...surfaceDefaults,

@@ -69,7 +69,7 @@ export const forkDefaults = {
 
 const hour = 60 * minute
 
-export const dreamDefaults = {
+export const memoryJobDefaults = {
   extraction: {
     /** Turns between two looks. */
     every: 1,
@@ -86,7 +86,7 @@ export const dreamDefaults = {
     /** The telling words of a line a person said that a newer statement must share to take its place. */
     replacedShare: 0.4,
   },
-  dream: {
+  consolidation: {
     /** Time since the last one, and since the last look at the sessions. */
     everyMs: 24 * hour,
     scanMs: 10 * minute,

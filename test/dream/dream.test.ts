@@ -394,7 +394,7 @@ describe('a consolidation', () => {
     expect(Object.keys(await filesIn(user.place.root))).toEqual(['MEMORY.md', 'new.md'])
     expect(at.events).toContainEqual(
       expect.objectContaining({
-        code: 'dream-done',
+        code: 'consolidation-done',
         message: expect.stringMatching(/pal consolidate --undo --scope user reverts it/u) as string,
       }),
     )
@@ -427,7 +427,7 @@ describe('a consolidation', () => {
     expect(Object.keys(await at.files())).not.toContain('old.md')
     expect(at.events).toContainEqual(
       expect.objectContaining({
-        code: 'dream-done',
+        code: 'consolidation-done',
         message: expect.stringMatching(/4 read, 1 changed, 1 retired, \d+ tokens/u) as string,
       }),
     )

@@ -92,7 +92,7 @@ it('[DR2] what is corrected in one session is known in the next, a contradiction
     `leaves ${friday.toISOString().slice(0, 10)}. See [the order](linter-order.md).`,
   )
   expect(done['MEMORY.md']!.match(/\(([^)]+)\)/gu)).toEqual(['(linter-order.md)', '(release.md)'])
-  expect(at.events).toContainEqual(expect.objectContaining({ code: 'dream-done' }))
+  expect(at.events).toContainEqual(expect.objectContaining({ code: 'consolidation-done' }))
   expect(at.preset.memoryJobs.list.looks().at(-1)).toMatchObject({ kind: 'dream', state: 'completed' })
 
   // Once is enough for a day.

@@ -145,7 +145,7 @@ describe('a store of memories of the caller', () => {
     }
     expect(await filesOf(store)).toEqual(['new.md', 'page.md'])
     const done = events.flatMap((event) =>
-      event.type === 'notice' && event.code === 'dream-done' ? [event.message] : [],
+      event.type === 'notice' && event.code === 'consolidation-done' ? [event.message] : [],
     )
     expect(done).toEqual([expect.stringMatching(/3 read, 0 changed, 1 retired, \d+ tokens$/u) as string])
   })

@@ -94,7 +94,7 @@ describe('a consolidation', () => {
     for (const stated of [
       'verbatim',
       'Frontmatter comes from',
-      `At most ${defaults.dream.lossLines} lines, or ${defaults.dream.lossShare * 100}% of all`,
+      `At most ${defaults.consolidation.lossLines} lines, or ${defaults.consolidation.lossShare * 100}% of all`,
       'Superseded by OTHER.md.',
     ])
       expect(prompt).toContain(stated)

@@ -67,7 +67,7 @@ async function stored(entries: readonly Entry[], checkpointAt: number | null) {
   const folder = join(root, `s${++count}`)
   const store: Store = fileStore({ root: folder, fsync: 'none' })
   const leased = await store.lease(session)
-  if (!leased.ok) throw new Error('held')
+  if (!leased.ok) throw new Error('the session is open elsewhere')
   const written = await store.append(leased.lease, entries, seq(0), 'none')
   expect(written).toEqual({ ok: true })
   if (checkpointAt !== null) {
@@ -179,7 +179,7 @@ describe('resume', () => {
       pen.write(asBoundary({ type: 'view-edit', edits: [edit], ...why })),
     ]
     const leased = await store.lease(child)
-    if (!leased.ok) throw new Error('held')
+    if (!leased.ok) throw new Error('the session is open elsewhere')
     await store.append(leased.lease, own, seq(upTo + 1), 'none')
     await store.release(leased.lease)
     const resumed = await resume(store, child, table)
@@ -243,7 +243,7 @@ describe('resume', () => {
         const entry = pen.write(undo)
         const all = [...entries, entry]
         const leased = await store.lease(session)
-        if (!leased.ok) throw new Error('held')
+        if (!leased.ok) throw new Error('the session is open elsewhere')
         await store.append(leased.lease, [entry], seq(entries.length), 'none')
         await store.release(leased.lease)
         expectSame(await resume(store, session, table), all)

@@ -1,6 +1,6 @@
 // `pal memory` and `pal consolidate`, which was `pal dream`.
 import { Option, type Command } from 'commander'
-import type { DreamFlags } from '../commands/dream.ts'
+import type { ConsolidateFlags } from '../commands/consolidate.ts'
 import type { MemoryFlags } from '../commands/memory/open.ts'
 import type { ForgetFlags } from '../commands/memory/versions.ts'
 import type { Io } from '../terminal/io.ts'
@@ -82,10 +82,10 @@ export function addMemoryCommands(program: Command, io: Io, run: RunCommand): vo
         run(async () => (await import('../commands/memory/review.ts'))[how](io, names, flagsOf(command))),
       )
   }
-  addDream(program, io, run)
+  addConsolidate(program, io, run)
 }
 
-function addDream(program: Command, io: Io, run: RunCommand): void {
+function addConsolidate(program: Command, io: Io, run: RunCommand): void {
   scoped(
     projectCommand(
       program,
@@ -95,8 +95,8 @@ function addDream(program: Command, io: Io, run: RunCommand): void {
   )
     .option('--dry-run', 'show what would change, and change nothing')
     .option('--undo', 'undo the last consolidation')
-    .action((flags: DreamFlags) =>
-      run(async () => (await import('../commands/dream.ts')).runDream(io, flags)),
+    .action((flags: ConsolidateFlags) =>
+      run(async () => (await import('../commands/consolidate.ts')).runConsolidate(io, flags)),
     )
 }
 

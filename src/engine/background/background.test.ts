@@ -25,7 +25,7 @@ const begun: Fact = { type: 'agent-start', child, label: 'work', agent: 'general
 async function left(store: Store, ...facts: readonly Fact[]): Promise<void> {
   const session = sessionId('parent')
   const leased = await store.lease(session)
-  if (!leased.ok) throw new Error('held')
+  if (!leased.ok) throw new Error('the session is open elsewhere')
   const options = ready({ store, modelId: 'm', clock: fixedClock(), ids: countingIds() })
   const links = [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }]
   const parts = { options, session, source: 'main', role: main, fork: runFork, lease: leased.lease, links }

@@ -222,14 +222,14 @@ async function startConsolidation(
 /** What another process does, or a person has stopped, is no news. */
 function report(context: JobContext, { scope }: SetStore, job: MemoryJob, consolidated: Consolidated): void {
   if (consolidated.kind === 'failed')
-    tell(context, 'dream-failed', `consolidating memories: ${consolidated.why}`)
+    tell(context, 'consolidation-failed', `consolidating memories: ${consolidated.why}`)
   if (consolidated.kind !== 'changed') return
   const gone = consolidated.changes.filter(({ text }) => text === null).length
   const { tokens } = job.look()
   const undo = `; pal consolidate --undo${scope === 'project' ? '' : ` --scope ${scope}`} reverts it`
   tell(
     context,
-    'dream-done',
+    'consolidation-done',
     `consolidating memories: ${consolidated.read} read, ${consolidated.changes.length - gone} changed, ${gone} retired, ${tokens} tokens${consolidated.set === null ? '' : undo}`,
   )
 }

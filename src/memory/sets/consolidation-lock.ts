@@ -136,7 +136,7 @@ const timeOf = (state: State): number =>
 
 async function isTaken(keeper: Keeper, state: State): Promise<boolean> {
   if (state.kind === 'free') return false
-  const isRecent = Math.abs(keeper.clock.now() - state.modifiedMs) <= defaults.dream.staleLockMs
+  const isRecent = Math.abs(keeper.clock.now() - state.modifiedMs) <= defaults.consolidation.staleLockMs
   if (state.kind === 'unreadable') return isRecent
   const owner = await ownerState(keeper.processes, state.body)
   return owner === 'running' || (owner === 'elsewhere' && isRecent)

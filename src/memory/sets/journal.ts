@@ -68,7 +68,7 @@ export async function doneSets(keeper: Keeper): Promise<Result<{ sets: readonly 
     .filter((name) => /^\d+-[\w-]+\.json$/.test(name))
     .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
   const sets: ChangeSet[] = []
-  for (const name of names.slice(-defaults.dream.setsRead)) {
+  for (const name of names.slice(-defaults.consolidation.setsRead)) {
     const read = await readSet(keeper, join(folderOf(keeper), name))
     if (!read.ok) return read
     if (read.set !== null) sets.push(read.set)
@@ -93,7 +93,9 @@ async function readSet(keeper: Keeper, path: string): Promise<Result<{ set: Chan
       const file = await keeper.fs.open(path, 'read')
       try {
         const { bytes } = await file.stat()
-        return { text: (await readAt(file, 0, Math.min(bytes, defaults.dream.setBytes))).toString('utf8') }
+        return {
+          text: (await readAt(file, 0, Math.min(bytes, defaults.consolidation.setBytes))).toString('utf8'),
+        }
       } finally {
         await file.close()
       }

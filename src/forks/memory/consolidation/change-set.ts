@@ -177,7 +177,10 @@ function lossRefusal(world: Snapshot, changes: readonly SourcedChange[]): string
           : after.has(now) || lineSentences(now).every(isThere)
       if (!isKept) lost++
     }
-  const most = Math.max(defaults.dream.lossLines, Math.floor(defaults.dream.lossShare * total))
+  const most = Math.max(
+    defaults.consolidation.lossLines,
+    Math.floor(defaults.consolidation.lossShare * total),
+  )
   return lost > most
     ? `${lost} of ${total} lines would be lost, more than ${most} at once; nothing was changed`
     : null

@@ -77,7 +77,7 @@ export function successorRefusal(
     const { head, body } = readMemoryText(one)
     return `${head.description}\n${body}`
   }
-  return sharedWords(words(old.text), words(text)) >= defaults.dream.successorShare
+  return sharedWords(words(old.text), words(text)) >= defaults.consolidation.successorShare
     ? null
     : `${successor} does not speak of what ${file} says.`
 }
@@ -244,7 +244,7 @@ function lostRefusal(world: Snapshot, staged: Staged, file: string, text: string
   const idle = struck.find(
     (line) =>
       !old.has(plain(line)) &&
-      !facts.some((fact) => sharedWords(line, fact) >= defaults.dream.successorShare),
+      !facts.some((fact) => sharedWords(line, fact) >= defaults.consolidation.successorShare),
   )
   return idle === undefined
     ? null

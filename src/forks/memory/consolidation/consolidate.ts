@@ -169,7 +169,7 @@ async function proposals(
       }),
       tools: guardedTools(writers, staging, options.userHome),
       judges: [memoryLimits(ours), ...options.judges],
-      maxRounds: defaults.dream.rounds,
+      maxRounds: defaults.consolidation.rounds,
       writesCache: true,
       emit: (event) => job.hear(event),
     },

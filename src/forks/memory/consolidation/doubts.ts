@@ -71,7 +71,7 @@ function doubtOf(
 }
 
 async function readSeen(keeper: Keeper): Promise<Result<{ seen: Readonly<Record<string, number>> }>> {
-  const read = await readSmall(keeper.fs, stateFile(keeper), defaults.dream.claimsBytes)
+  const read = await readSmall(keeper.fs, stateFile(keeper), defaults.consolidation.claimsBytes)
   if (!read.ok) return read.failure.code === 'not-found' ? { ok: true, seen: {} } : read
   try {
     const value = JSON.parse(read.bytes.toString('utf8')) as {

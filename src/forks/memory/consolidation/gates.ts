@@ -36,13 +36,13 @@ export async function gateOf({
   const now = clock.now()
   const last = await memories.sets.last()
   if (!last.ok) return closed('too-soon', last.failure)
-  if (now - last.at < defaults.dream.everyMs) return closed('too-soon')
+  if (now - last.at < defaults.consolidation.everyMs) return closed('too-soon')
   if (await isEmpty(memories, folder)) return closed('empty')
-  if (scans.last !== null && now - scans.last < defaults.dream.scanMs) return closed('scanned')
+  if (scans.last !== null && now - scans.last < defaults.consolidation.scanMs) return closed('scanned')
   scans.last = now
-  const touched = await touchedSince(store, last.at, defaults.dream.sessions)
+  const touched = await touchedSince(store, last.at, defaults.consolidation.sessions)
   if (!touched.ok) return closed('few-sessions', touched.failure)
-  return touched.count < defaults.dream.sessions ? closed('few-sessions') : closed('open')
+  return touched.count < defaults.consolidation.sessions ? closed('few-sessions') : closed('open')
 }
 
 /** Whether there is neither a memory nor a folder in which some may lie. */

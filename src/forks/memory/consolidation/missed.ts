@@ -30,7 +30,7 @@ export async function withMissed(
   let looked = 0
   for await (const item of store.list()) {
     if (!item.ok) return item
-    if (item.modifiedAt <= since || looked >= defaults.dream.sessionsRead) break
+    if (item.modifiedAt <= since || looked >= defaults.consolidation.sessionsRead) break
     const sentences = (await lastingIn(store, item.session, since)).filter((one) => !said.has(plain(one)))
     if (sentences.length === 0) continue
     looked++
@@ -53,10 +53,10 @@ async function lastingIn(store: Store, session: SessionId, since: number): Promi
     if (fact.origin !== 'typed' && fact.origin !== 'queued') continue
     for (const sentence of rawSentencesOf(textIn(fact.content)))
       if (
-        sentence.length <= defaults.dream.sentenceChars &&
+        sentence.length <= defaults.consolidation.sentenceChars &&
         lasting.test(sentence) &&
         !/[?？\n]/u.test(sentence) &&
-        found.length < defaults.dream.sentencesRead
+        found.length < defaults.consolidation.sentencesRead
       )
         found.push(sentence)
   }

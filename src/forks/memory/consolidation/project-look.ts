@@ -21,9 +21,9 @@ export async function lookAt(fs: FileSystem, root: string, claims: readonly Clai
   const manifests: string[] = []
   let bytes = 0
   for (const path of walk.files) {
-    if (bytes > defaults.dream.projectBytes) break
+    if (bytes > defaults.consolidation.projectBytes) break
     if (!isLookedAt(path)) continue
-    const read = await readSmall(fs, join(root, path), defaults.dream.projectFileBytes)
+    const read = await readSmall(fs, join(root, path), defaults.consolidation.projectFileBytes)
     if (!read.ok) continue
     bytes += read.bytes.length
     const text = read.bytes.toString('utf8')
@@ -42,7 +42,7 @@ export async function lookAt(fs: FileSystem, root: string, claims: readonly Clai
     if (claim.kind === 'package' && packages.has(claim.name)) confirmed.add(keyOf(claim))
     if (claim.kind === 'script' && scripts.has(claim.name)) confirmed.add(keyOf(claim))
   }
-  return { confirmed, isWhole: walk.isWhole && bytes <= defaults.dream.projectBytes }
+  return { confirmed, isWhole: walk.isWhole && bytes <= defaults.consolidation.projectBytes }
 }
 
 /** A file may be named without its folders. */
@@ -66,7 +66,7 @@ async function filesOf(fs: FileSystem, root: string): Promise<Walk> {
   const files: string[] = []
   const folders = new Set<string>()
   const open = ['']
-  while (open.length > 0 && files.length < defaults.dream.projectFiles) {
+  while (open.length > 0 && files.length < defaults.consolidation.projectFiles) {
     const folder = open.shift()!
     const listed = await attempt('looking at the project', async () => ({
       entries: await fs.entries(join(root, folder)),
@@ -115,7 +115,7 @@ function wantedBy(claims: readonly Claim[]): Wanted {
 function* confirmedIn(path: string, text: string, { names, values }: Wanted): Generator<string> {
   for (const line of text.split('\n')) {
     const tokens =
-      line.length > defaults.dream.projectLineChars ? [] : (line.match(/[\w$]+(?:\.\d+)*/gu) ?? [])
+      line.length > defaults.consolidation.projectLineChars ? [] : (line.match(/[\w$]+(?:\.\d+)*/gu) ?? [])
     let parts: ReadonlySet<string> | null = null
     for (const token of tokens) {
       for (const claim of names.get(token) ?? [])

@@ -38,7 +38,7 @@ ${said}
 Rules, checked when you write:
 - Every line must already stand verbatim in a memory${hasDiary ? ' or a diary page' : ''}${above}. Write nothing new, in any language.
 - Frontmatter comes from the memories a file is made of: name (or the name of the file), description (or one of its lines), type, expiry date, words of the triggers.
-- Lose nothing: a removed line must stand in another file, or a newer line must say what holds now. At most ${defaults.dream.lossLines} lines, or ${Math.round(defaults.dream.lossShare * 100)}% of all, may go in one run; if more would, nothing is changed.
+- Lose nothing: a removed line must stand in another file, or a newer line must say what holds now. At most ${defaults.consolidation.lossLines} lines, or ${Math.round(defaults.consolidation.lossShare * 100)}% of all, may go in one run; if more would, nothing is changed.
 - Text from tools never enters, replaces or retires what the user said.
 - MEMORY.md and dates are generated. Only Read, Grep, Glob, read-only commands, and Write or Edit in this folder work here.
 - If everything is in order, write nothing and say so. That is a good result.`

@@ -40,7 +40,7 @@ export async function readSnapshot(
   store: MemoryStore,
   folder: Keeper | null,
 ): Promise<Result<{ world: Snapshot }>> {
-  const listed = await store.list(defaults.dream.files)
+  const listed = await store.list(defaults.consolidation.files)
   if (!listed.ok) return listed
   const memories = new Map<string, Known>()
   const said = new Map<string, Set<string>>()
@@ -95,7 +95,7 @@ async function date(keeper: Keeper, file: string, text: string, dated: Map<strin
   const lines = datable(text).filter(hasRelativeDate).map(plain)
   if (lines.length === 0) return
   const first = new Map<string, number>()
-  for (const version of keeper.ledger.versionsOf(file).slice(-defaults.dream.versionsRead)) {
+  for (const version of keeper.ledger.versionsOf(file).slice(-defaults.consolidation.versionsRead)) {
     if (version.do !== 'write') continue
     const read = await readVersion(keeper, version.sha)
     if (!read.ok) continue
@@ -139,7 +139,7 @@ async function diaryOf(keeper: Keeper): Promise<readonly (readonly [string, stri
   const pages = walked.files
     .map(({ file }) => `${diaryFolder}/${file}`)
     .sort()
-    .slice(-defaults.dream.diaryPages)
+    .slice(-defaults.consolidation.diaryPages)
   const texts: (readonly [string, string])[] = []
   for (const page of pages) {
     const read = await readBytes(fs, place.root, page)

@@ -14,17 +14,17 @@ import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
 import { show, withMemories, type MemoryFlags } from './memory/open.ts'
 
-export interface DreamFlags extends MemoryFlags {
+export interface ConsolidateFlags extends MemoryFlags {
   readonly dryRun?: boolean | undefined
   readonly undo?: boolean | undefined
 }
 
-export function runDream(io: Io, flags: DreamFlags): Promise<Exit> {
+export function runConsolidate(io: Io, flags: ConsolidateFlags): Promise<Exit> {
   const scope = flags.scope ?? 'project'
   return flags.undo === true ? undo(io, { ...flags, scope }) : now(io, flags, scope)
 }
 
-function now(io: Io, flags: DreamFlags, scope: string): Promise<Exit> {
+function now(io: Io, flags: ConsolidateFlags, scope: string): Promise<Exit> {
   const { cwd } = flags
   const options = { isVerbose: false, continue: false, forkSession: false, settings: {}, cwd, offline: null }
   // Nobody goes on from it, so nothing of it lies among the sessions.
