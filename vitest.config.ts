@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import LongestFirst from './scripts/longest-first.ts'
 
 // vitest 5 prints failures with Map.groupBy, which Node 20 does not have.
 if (!('groupBy' in Map)) {
@@ -25,6 +26,7 @@ export default defineConfig({
     globalSetup: ['test/one-bundle.ts'],
     setupFiles: ['test/open-handles.ts', 'test/same-draws.ts'],
     execArgv: ['--expose-gc'],
+    sequence: { sequencer: LongestFirst },
     // One more than there are cores: many tests wait for processes they started.
     maxWorkers: availableParallelism() + 1,
     // A limit against hanging, not a measure of speed: the machine may be very busy.
