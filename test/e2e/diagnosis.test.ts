@@ -140,16 +140,18 @@ describe('cache diagnostics', () => {
     expect(providersWord([tools], undefined)).toBe('')
   })
 
-  it('[X18] nobody is asked who may not know it: another provider, no cache, no model of ours, not switched on', async () => {
+  it('[X18] nobody is asked who may not know it: another provider, no cache, whoever sends it himself, not switched on', async () => {
     const quiet = await asking({ cacheDiagnostics: undefined })
     await turn(quiet.session.send('one'))
     expect(sentBy(quiet.api)).toEqual([{ after: undefined, betas: '' }])
     const uncached = await asking({ cacheLifetime: null })
     await turn(uncached.session.send('one'))
     expect(sentBy(uncached.api)).toEqual([{ after: undefined, betas: '' }])
-    const { session } = await asking({ model: undefined })
-    await session.say('one')
-    expect(await session.request()).not.toHaveProperty('diagnostics')
+    for (const more of [{ model: undefined }, {}]) {
+      const { session } = await asking(more)
+      await session.say('one')
+      expect(await session.request()).not.toHaveProperty('diagnostics')
+    }
   })
 
   it('[X18] the server is asked about no answer that is not its own: it would refuse the whole request', async () => {

@@ -12,15 +12,16 @@ import { tokenRates } from '../limits/spend.ts'
 import { isRefused } from '../state.ts'
 import { serverReportOf } from './server-edits.ts'
 
-type Asking = Slice<'lifetime' | 'options' | 'spoken' | 'state'>
+type Asking = Slice<'background' | 'lifetime' | 'options' | 'spoken' | 'state'>
 
 /**
- * Only the maker of a wire is asked, and only by whoever sends the header along that it wants. It is asked about an answer of
+ * Only the maker of a wire is asked, and only in a turn of our own, which sends the header along that it wants: whoever takes
+ * a request to send it himself has the body alone. It is asked about an answer of
  * its own: the last one may be another server's, or of a session that was imported.
  */
 function askingFor(core: Asking): ComposeParameters['diagnosis'] | null {
-  const { options, spoken } = core
-  const asks = options.cacheDiagnostics === true && options.model !== undefined && core.lifetime !== null
+  const { background, options, spoken } = core
+  const asks = options.cacheDiagnostics === true && background.turnSignal !== null && core.lifetime !== null
   if (!asks || spoken.provider !== undefined || isRefused(core, 'cache-diagnostics')) return null
   const { diagnosis } = spoken.wire.capabilities
   if (diagnosis === null) return null
