@@ -7,8 +7,10 @@ import type { StopKind } from '../transcript/stop.ts'
 export type Fields = Readonly<Record<string, unknown>>
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+/** A whole number that can be added up and kept in any store. */
 export const countOf = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
+  typeof value === 'number' && value >= 0 && value <= mostCounted ? Math.round(value) : null
+const mostCounted = 1e12
 export const fieldsOf = (value: unknown): Fields | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
 export const listOf = (value: unknown): readonly Fields[] =>

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { createEngine, inMemoryStore } from '../../src/index.ts'
 import { isKnown, type FactOf } from '../../src/transcript/fact.ts'
+import { anthropicModel } from '../../src/wires/anthropic/adapter.ts'
 import { openAiChatModel, openAiResponsesModel } from '../../src/wires/openai-adapter.ts'
 import { open, serve } from '../stream-server.ts'
 import { openAiChatSubject } from './openai-chat-subject.ts'
@@ -128,3 +129,45 @@ it('[D20] a server that counts its words and not the prompt is not free either',
   expect(session.spent().input).toBeGreaterThan(800)
   await session.close()
 })
+
+it.each([
+  '{"input_tokens":"4000","output_tokens":1e400}',
+  '{"input_tokens":-4,"output_tokens":{}}',
+  '"none"',
+])(
+  '[D20] counts that are none (%s) are no counts: the answer can be read back, and is counted by us',
+  async (counts) => {
+    const message = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":${counts}}`
+    const { url } = await serve((response) => {
+      const stream = open(response)
+      for (const event of [
+        `{"type":"message_start","message":${message}}`,
+        '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
+        `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${words}"}}`,
+        '{"type":"content_block_stop","index":0}',
+        `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":${counts}}`,
+        '{"type":"message_stop"}',
+      ])
+        stream.write(`event: ${(JSON.parse(event) as { type: string }).type}\ndata: ${event}\n\n`)
+      stream.end()
+    })
+    const store = inMemoryStore()
+    const model = anthropicModel({ apiKey: 'key', baseUrl: url })
+    const session = await createEngine({ store, modelId: 'claude-sonnet-4-6', model, layers: [] }).open()
+    for await (const _ of session.send(words.repeat(100)));
+    await session.close()
+    const answers: unknown[] = []
+    for await (const read of store.read(session.id))
+      if (read.kind !== 'entry' || !isKnown(read.entry)) answers.push(read)
+      else if (read.entry.fact.type === 'assistant-message') answers.push(read.entry.fact.usage)
+    expect(answers).toEqual([
+      {
+        input: expect.any(Number) as number,
+        output: expect.any(Number) as number,
+        cacheRead: 0,
+        cacheWrite: 0,
+        estimated: true,
+      },
+    ])
+  },
+)

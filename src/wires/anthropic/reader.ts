@@ -1,6 +1,6 @@
 // From the events of one streamed answer to a message. Knows no network: it is fed, and can be asked at any time
 // what has come so far. Events, deltas and blocks it does not know are tolerated, as the API demands.
-import { fieldsOf } from '../reading.ts'
+import { countOf, fieldsOf } from '../reading.ts'
 import type { AssistantBlock } from '../../transcript/content.ts'
 import type { AnswerReader } from '../../model/attempts.ts'
 import type { ModelEvent, ModelMessage } from '../../model/model.ts'
@@ -69,7 +69,7 @@ export class MessageReader implements AnswerReader {
   /** What has come so far; null before the message began. */
   message(): ModelMessage | null {
     if (this.#start === null) return null
-    const deleted = this.#usage.cache_deleted_input_tokens ?? null
+    const deleted = countOf(this.#usage.cache_deleted_input_tokens)
     return {
       messageId: this.#start.id,
       model: this.#start.model,
