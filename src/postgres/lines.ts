@@ -70,13 +70,19 @@ function aboutOf(fact: Fact): string | null {
 function answerOf(fact: Fact, priceOf: PriceOf): object | null {
   if (fact.type === 'fork-end' && fact.spent !== undefined) {
     const { tokens: input, dollars: usd } = fact.spent
-    return { model: fact.purpose, input, cacheRead: 0, cacheWrite: 0, output: 0, usd, child: fact.child }
+    const none = { cacheRead: 0, cacheWrite: 0, output: 0 }
+    return { model: fact.purpose, input: wholeOf(input), ...none, usd, child: fact.child }
   }
   if (fact.type !== 'assistant-message' || fact.usage === undefined) return null
   const { input, cacheRead, cacheWrite, output } = fact.usage
   const { model, messageId: message } = fact
-  return { model, message, input, cacheRead, cacheWrite, output, usd: priceOf(model, fact.usage) }
+  const counts = { input, cacheRead, cacheWrite, output }
+  const whole = Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, wholeOf(count)]))
+  return { model, message, ...whole, usd: priceOf(model, fact.usage) }
 }
+
+/** As a column takes it: a count of a model of the caller's own may be any number. */
+const wholeOf = (count: number): number => Math.min(Math.max(0, Math.round(count)), Number.MAX_SAFE_INTEGER)
 
 /** The input or message that a fact hands to the model. */
 const deliveredBy = (fact: Fact): string | undefined =>

@@ -56,6 +56,20 @@ describe.skipIf(skipReason !== null)('a store in Postgres', () => {
     return store
   }
 
+  it('[DB6] an answer is stored whatever its counts are: sums are whole numbers, the line is as it came', async () => {
+    const database = await freshDatabase(server)
+    const store = storeOn(database)
+    const { lease } = await leased(store, main)
+    const usage = { input: 12.5, cacheRead: 1e300, cacheWrite: -3, output: 7 }
+    const fact = { type: 'assistant-message', content: [], messageId: 'm', stop: null, model: 'x', usage }
+    const place = { v: 1, seq: 0, uuid: '00000000-0000-7000-8000-000000000000', parent: null, at: 1 }
+    const entry = entryFrom(JSON.stringify({ ...place, fact }))
+    await stored(store, lease, [entry], 0)
+    expect(await readEntries(store.read(main))).toEqual([entry])
+    const rows = await sql(database.adminUrl, 'select input, cache_read, cache_write, output from pal.spend')
+    expect(rows.map((row) => Object.values(row).map(Number))).toEqual([[13, Number.MAX_SAFE_INTEGER, 0, 7]])
+  })
+
   it('[DB1] a tenant sees, lists, leases, reads and removes nothing of another, whatever it names', async () => {
     const database = await freshDatabase(server, ['acme', 'globex'])
     const mine = storeOn(database)
