@@ -143,8 +143,17 @@ describe('pal inspect', () => {
     const main = sessions.find(({ purpose }) => purpose === 'main')!
     const head = await get<SessionHead>(`/api/s/${main.session}`)
     const cost = JSON.parse((await at.pal(['cost', '--json'])).out) as { total: Record<string, number> }
-    const { fresh, read, written, output, requests, dollars, unpriced } = cost.total
-    expect(head.totals).toEqual({ requests, input: fresh, read, written, output, dollars, unpriced })
+    const { fresh, read, written, output, requests, dollars, unpriced, estimated } = cost.total
+    expect(head.totals).toEqual({
+      requests,
+      input: fresh,
+      read,
+      written,
+      output,
+      dollars,
+      unpriced,
+      estimated,
+    })
     const chunk = await get<RequestChunk>(`/api/s/${main.session}/requests`)
     const billed = at.simulator.log.requests.filter(({ body }) => (body as { stream?: boolean }).stream)
     expect(chunk.input).toEqual(billed.map(({ usage }) => usage?.input_tokens))
