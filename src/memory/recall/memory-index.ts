@@ -30,6 +30,8 @@ export class MemoryIndex {
   #ranker: FileRanker | null = null
   #refreshing: Promise<Failure | null> | null = null
   #isWarm = false
+  /** Whether the last look left out something that it could not read. */
+  #hasMissed = false
   #opening: Promise<Failure | null> | null = null
   /** How many were read since the index was kept on disk. */
   #unsaved = 0
@@ -120,14 +122,12 @@ export class MemoryIndex {
       const read = [...this.#kept.values()].filter((one) => one.source === source && one.mark !== '')
       if (source.recorded === undefined || read.length < defaults.recall.storedFrom) continue
       const { documents, postings } = this.#ranked().stored(read.map(({ name }) => name))
-      await source.recorded.keep({
-        memories: read.map(({ memory, mark }, at) => ({
-          ...memory,
-          mark,
-          triggerWords: documents[at]!.triggers,
-        })),
-        postings,
-      })
+      const memories = read.map(({ memory, mark }, at) => ({
+        ...memory,
+        mark,
+        triggerWords: documents[at]!.triggers,
+      }))
+      await source.recorded.keep({ memories, postings }, this.#isWarm && !this.#hasMissed)
     }
   }
 
@@ -200,6 +200,7 @@ export class MemoryIndex {
   async #refresh(signal: AbortSignal): Promise<Failure | null> {
     const unopened = await this.open()
     if (unopened !== null) return unopened
+    this.#hasMissed = false
     const seen = new Set<string>()
     for (const source of this.#sources) {
       const listed = await source.files()
@@ -240,7 +241,10 @@ export class MemoryIndex {
         const one = read[i]!
         // What cannot be read is no candidate; it is looked at again next time.
         if (one.ok) this.#keep({ name, path: join(source.root, file), memory: one.memory, source, mark })
-        else this.#drop(name)
+        else {
+          this.#drop(name)
+          this.#hasMissed = true
+        }
         this.#unsaved += 1
       }
       await nextTurn()

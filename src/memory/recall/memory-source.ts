@@ -46,8 +46,8 @@ export interface MemorySource {
 /** The memories of a source by what is written down of them, and their index between processes. */
 export interface RecordedMemories {
   load(): Promise<Result<Recorded>>
-  /** Keeps the index for later processes. That it could not be kept costs them time and nothing else. */
-  keep(index: StoredIndex): Promise<void>
+  /** Keeps the index for later processes, which ask the ledger for the others where it does not hold all. That it could not be kept costs them time and nothing else. */
+  keep(index: StoredIndex, isWhole: boolean): Promise<void>
   /** Vectors that an earlier process kept, by the hash of the memory. */
   vectors(encoder: string): Promise<Vectors>
   keepVectors(vectors: Vectors, encoder: string): Promise<void>
@@ -117,8 +117,9 @@ function recordedIn(
         : null
       return { ok: true, ...(stored === null ? unstored(ledger) : withStored(ledger, stored)) }
     },
-    async keep(index) {
-      const { id, bytes: ledgerBytes } = ledger
+    async keep(index, isWhole) {
+      const { id, bytes } = ledger
+      const ledgerBytes = isWhole ? bytes : 0
       await keepFile(path, encodeIndex(index, { ledger: id, ledgerBytes, words: await printOfWords() }), id)
     },
     async vectors(encoder) {

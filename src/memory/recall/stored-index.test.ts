@@ -124,14 +124,15 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-const count = defaults.recall.coldFiles + 1
-const many: readonly Planted[] = Array.from({ length: count }, (_, n) => ({
-  file: `note-${n}.md`,
-  text: memoryText(
-    `notes on sienna${n} and teal${n}`,
-    `The gearbox of module ${n} is vermilion${n}, its hull ochre${n}.`,
-  ),
-}))
+const notes = (count: number): readonly Planted[] =>
+  Array.from({ length: count }, (_, n) => ({
+    file: `note-${n}.md`,
+    text: memoryText(
+      `notes on sienna${n} and teal${n}`,
+      `The gearbox of module ${n} is vermilion${n}, its hull ochre${n}.`,
+    ),
+  }))
+const many = notes(defaults.recall.coldFiles + 1)
 const ask = (message: string): RecallQuery => ({
   message,
   earlier: [],
@@ -143,12 +144,15 @@ const ask = (message: string): RecallQuery => ({
 let unique = 0
 
 /** A process of its own, and which files it opened. */
-function process(): { readonly recall: MemoryRecall; readonly opened: string[] } {
+function process(onOpen: (opened: number) => void = () => {}): {
+  readonly recall: MemoryRecall
+  readonly opened: string[]
+} {
   const opened: string[] = []
   const fs: FileSystem = {
     ...machineFileSystem,
     open: (path, ...how) => {
-      if (path.endsWith('.md')) opened.push(path.split('/').at(-1)!)
+      if (path.endsWith('.md')) onOpen(opened.push(path.split('/').at(-1)!))
       return machineFileSystem.open(path, ...how)
     },
   }
@@ -188,6 +192,24 @@ describe('the memories of a folder between processes', () => {
     const { recall, opened } = process()
     expect(await quick(recall, byBody(142))).toEqual(['note-142.md'])
     expect(opened).toEqual(['note-142.md'])
+  })
+
+  it('[RC42] those that an earlier process had not come to are found by the next', async () => {
+    const more = notes(defaults.recall.coldFiles + 100)
+    await plant(place, more)
+    // It ends in the middle: what it had read is kept, the rest it never saw.
+    const ending = new AbortController()
+    const first = process((opened) => {
+      if (opened === defaults.recall.coldFiles + 40) ending.abort()
+    })
+    await first.recall.index.refresh(ending.signal)
+    await first.recall.index.store()
+    const unread = [...more.keys()].find((n) => !first.opened.includes(`note-${n}.md`))
+    expect(first.opened.length).toBeGreaterThan(defaults.recall.coldFiles)
+    const { recall } = process()
+    expect(await quick(recall, ask(`what about sienna${unread} and teal${unread}?`))).toEqual([
+      `note-${unread}.md`,
+    ])
   })
 
   it('[RC43] one that changed since is read anew, and one that something else changed is not shown', async () => {

@@ -7,7 +7,7 @@
 //   terms: one a line; then counts, slots, amounts (as many as slots) and lengths as arrays of four-byte numbers
 //
 // It holds no text. What it says of a memory's worth is what the ledger said when it had so many bytes; who loads it asks the
-// ledger for what came behind them, and again for every memory that is shown. A file that is torn, of other tables of words,
+// ledger for what came behind them (for everything where the index does not hold all), and again for every memory that is shown. A file that is torn, of other tables of words,
 // or of a ledger from before something was forgotten counts as none.
 import { createHash } from 'node:crypto'
 import { endianness } from 'node:os'
@@ -38,7 +38,7 @@ export interface IndexOrigin {
 }
 
 export interface DecodedIndex extends StoredIndex {
-  /** So many bytes of the ledger were known then. */
+  /** So many bytes of the ledger were known then, and everything they stand for is in it; 0 where it does not hold all. */
   readonly ledgerBytes: number
 }
 
