@@ -79,6 +79,14 @@ describe('the inspector over any store', () => {
     }
   })
 
+  it('[IN11] a folder that is not there is said so, and nothing is served', async () => {
+    const at = await talked()
+    const { code, out, err } = await at.pal(['inspect', '--from', 'nosuch', '--no-open'])
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain('there is no folder')
+    expect(err).toContain('nosuch')
+  })
+
   describe.skipIf(skipReason !== null)('Postgres', () => {
     let database: Server
     beforeAll(async () => {

@@ -20,7 +20,7 @@ export interface CopyFlags extends ProjectFlags {
 }
 
 /** The word for the database that PAL_DATABASE_URL names; a folder of that name is `./postgres`. */
-const database = 'postgres'
+export const database = 'postgres'
 
 export interface Elsewhere {
   readonly ok: true

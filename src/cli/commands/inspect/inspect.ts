@@ -19,7 +19,7 @@ import { findSession, newestSession } from '../../session-lookup.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
 import { openWorkplace, type Workplace } from '../../workplace/workplace.ts'
-import { storeAt } from '../sessions-copy.ts'
+import { database, storeAt, type Elsewhere } from '../sessions-copy.ts'
 import { inspectionOf } from './inspection.ts'
 
 export interface InspectFlags {
@@ -49,7 +49,7 @@ export async function inspect(
   if (!place.ok) return complain(io, place)
   if (flags.raw === true && flags.export === undefined)
     return complain(io, refuse(exits.usage, '--raw goes with --export FILE'))
-  const other = flags.from === undefined ? null : await storeAt(io, flags.from)
+  const other = flags.from === undefined ? null : await sourceAt(io, flags.from)
   if (other !== null && !other.ok) return complain(io, other)
   try {
     const store = other?.store ?? projectStore(place)
@@ -65,6 +65,16 @@ export async function inspect(
   } finally {
     await other?.close()
   }
+}
+
+/** A folder that is not there would show as one without sessions. */
+async function sourceAt(io: Io, from: string): Promise<Elsewhere | Refusal> {
+  const source = await storeAt(io, from)
+  if (!source.ok || from === database || existsSync(source.name)) return source
+  return refuse(
+    exits.usage,
+    `there is no folder ${source.name}. Name one that pal sessions export --to has written, or postgres`,
+  )
 }
 
 async function served(
