@@ -89,6 +89,26 @@ describe.skipIf(skipReason !== null)('memories in Postgres', () => {
     expect(await store.read('b.md')).toMatchObject({ text: text('theirs') })
   })
 
+  it('[DB8] a memory that waits for review and whose answer was lost is kept once; another of the same words is another', async () => {
+    const { url, adminUrl } = await freshDatabase(server)
+    const real = connect({ url })
+    open.push(real)
+    const connection: typeof real = {
+      ...real,
+      async query(words, values) {
+        if (words.includes('pal.save_memory')) await real.query(words, values)
+        return await real.query(words, values)
+      },
+    }
+    const store = postgresMemories({ connection, tenant: 'acme', scope: 'team', place: 'site' })
+    const by = { kind: 'model', trust: 'data', session: 's', message: null, from: [], at: 1 } as const
+    const text = '---\nname: a\ndescription: a rule\ntype: feedback\n---\nAlways do so.\n'
+    const save = (at: number) => store.save({ file: 'a.md', text }, { ...by, at }, { via: 'session' })
+    expect(await save(1)).toMatchObject({ ok: true, applied: { kind: 'held', version: 1 } })
+    expect(await save(2)).toMatchObject({ ok: true, applied: { kind: 'held', version: 2 } })
+    expect(await sql(adminUrl, 'select count(*)::int as held from pal.memory')).toEqual([{ held: 2 }])
+  })
+
   it('[DB8] two who save at once: one is written, the other is refused; another tenant sees none, and no secret is kept', async () => {
     const { url, adminUrl } = await freshDatabase(server, ['acme', 'globex'])
     const by = { kind: 'user', trust: 'user', session: null, message: null, from: [], at: 1 } as const

@@ -24,6 +24,12 @@ begin
   perform pg_advisory_xact_lock(hashtextextended(p_tenant || '/' || p_place || '/' || p_file, 7));
   select m.version into there from pal.current_memories(p_tenant, p_place) m where m.file = p_file;
   if p_kind <> 'held' and there is distinct from p_expected then return null; end if;
+  -- One that is held replaces nothing: asked again because its answer was lost, it is known by its own words and moment.
+  if p_kind = 'held' then
+    select m.version into v from pal.memory m where m.tenant = p_tenant and m.place = p_place and m.file = p_file and m.kind = 'held'
+      and m.body is not distinct from p_body and m.origin = p_origin and m.via = p_via;
+    if found then return v; end if;
+  end if;
   insert into pal.memory (tenant, place, file, kind, body, sha256, standing, origin, via)
     values (p_tenant, p_place, p_file, p_kind, p_body, p_sha256, p_standing, p_origin, p_via) returning version into v;
   return v;
