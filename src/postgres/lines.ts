@@ -78,7 +78,8 @@ function answerOf(fact: Fact, priceOf: PriceOf): object | null {
   const { model, messageId: message } = fact
   const counts = { input, cacheRead, cacheWrite, output }
   const whole = Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, wholeOf(count)]))
-  return { model, message, ...whole, usd: priceOf(model, fact.usage) }
+  const estimated = fact.usage.estimated === true
+  return { model, message, ...whole, usd: priceOf(model, fact.usage), estimated }
 }
 
 /** As a column takes it: a count of a model of the caller's own may be any number. */

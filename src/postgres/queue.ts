@@ -82,7 +82,13 @@ export interface FleetRow {
   /** Input that was not yet delivered. */
   readonly waiting: number
   readonly wantedFor: number | null
+  /** What its answers cost, as far as their price is known; null where it is of none. */
   readonly usd: number | null
+  readonly answers: number
+  /** Answers of models without a known price. */
+  readonly unpriced: number
+  /** Answers whose server did not say what they took: counted by size. */
+  readonly estimated: number
 }
 
 /** A session that is older than it is to be kept. */

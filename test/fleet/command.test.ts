@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import type { Answerer } from '../../src/simulator/index.ts'
 import { openWorkspace, server as simulator, until, type Ended, type Workspace } from '../cli/pal.ts'
-import { noteEntry } from '../../src/testing/store-steps.ts'
+import { entryFrom, noteEntry } from '../../src/testing/store-steps.ts'
+import { encode } from '../../src/transcript/codec.ts'
 import { seq, sessionId } from '../../src/transcript/ids.ts'
 import { fleetOn } from './fleet.ts'
 import { freshDatabase, skipReason, sql, startServer, type Server } from '../postgres/server.ts'
@@ -149,6 +150,51 @@ describe.skipIf(skipReason !== null)('pal fleet', () => {
     expect(left.map(({ id }) => id)).toEqual(['held', 'new', 'parked', 'waits'])
     for (const gone of ['old', 'parent', 'child'])
       expect(await sql(database.adminUrl, 'select * from pal.entry where session = $1', [gone])).toEqual([])
+    await fleet.close()
+  })
+
+  it('[FL20] what sessions cost says which answers were counted by size and which have no known price', async () => {
+    const database = await freshDatabase(server)
+    const fleet = fleetOn(database.url)
+    const at: Workspace = await openWorkspace({ PAL_DATABASE_URL: database.url, PAL_TENANT: 'acme' })
+    const usage = { input: 1_000_000, cacheRead: 0, cacheWrite: 0, output: 0 }
+    const answers: Readonly<Record<string, readonly (readonly [model: string, estimated?: true])[]>> = {
+      whole: [['claude-sonnet-4-6']],
+      mixed: [['claude-sonnet-4-6', true], ['claude-sonnet-4-6'], ['nobody-knows']],
+      strange: [['nobody-knows']],
+    }
+    for (const [name, all] of Object.entries(answers)) {
+      const leased = await fleet.store.lease(sessionId(name))
+      if (!leased.ok) throw new Error('taken')
+      const entries = all.map(([model, estimated], index) => {
+        const { uuid, ...place } = JSON.parse(encode(noteEntry(index, ''))) as { uuid: string }
+        const counts = estimated === true ? { ...usage, estimated } : usage
+        const fact = { type: 'assistant-message', content: [], messageId: uuid, stop: null, model }
+        return entryFrom(JSON.stringify({ ...place, uuid, fact: { ...fact, usage: counts } }))
+      })
+      expect((await fleet.store.append(leased.lease, entries, seq(0), 'now')).ok).toBe(true)
+      await fleet.store.release(leased.lease)
+    }
+    const rows = await sql(
+      database.adminUrl,
+      'select session, usd, estimated from pal.spend order by 1, answer',
+    )
+    expect(rows.map((row) => [row['session'], row['usd'] === null, row['estimated']])).toEqual([
+      ['mixed', false, true],
+      ['mixed', false, false],
+      ['mixed', true, false],
+      ['strange', true, false],
+      ['whole', false, false],
+    ])
+    const list = (await at.pal(['fleet', 'list'])).out
+    expect(list).toMatch(/whole .* \$3\.00\s/)
+    expect(list).toMatch(/mixed .* \$6\.00 \+ 1 unpriced/)
+    expect(list).toMatch(/strange .* \$0\.0000 \+ 1 unpriced/)
+    expect(list).toMatch(/all .* \$9\.00 \+ 2 unpriced/)
+    expect(list).toContain('did not say what 1 of 5 answers took')
+    const shown = (await at.pal(['fleet', 'show', 'strange'])).out
+    expect(shown).toContain('$0.0000 + 1 unpriced spent')
+    expect(shown).not.toContain('did not say')
     await fleet.close()
   })
 

@@ -61,12 +61,12 @@ declare cost numeric;
 begin
   -- What a fork without a session of its own cost stands in the fact of its end.
   with answers as (select * from jsonb_to_recordset(p_answers) a(seq bigint, model text, message text, input bigint,
-         "cacheRead" bigint, "cacheWrite" bigint, output bigint, usd numeric, child text)
+         "cacheRead" bigint, "cacheWrite" bigint, output bigint, usd numeric, child text, estimated boolean)
        where a.child is null or not exists (select 1 from pal.session c where c.tenant = p_tenant and c.id = a.child and c.first is not null)),
   counted as (
-    insert into pal.spend (tenant, session, answer, root, team, project, model, message, input, cache_read, cache_write, output, usd)
+    insert into pal.spend (tenant, session, answer, root, team, project, model, message, input, cache_read, cache_write, output, usd, estimated)
       select p_tenant, p_id, a.seq, coalesce(s.root, s.id), s.team, s.project, a.model, a.message, a.input, a."cacheRead",
-             a."cacheWrite", a.output, a.usd
+             a."cacheWrite", a.output, a.usd, coalesce(a.estimated, false)
         from answers a, pal.session s
        where s.tenant = p_tenant and s.id = p_id
       on conflict do nothing returning usd)

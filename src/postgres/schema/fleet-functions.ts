@@ -292,7 +292,9 @@ begin
       'waiting', (select count(*) from pal.inbox i where i.tenant = s.tenant and i.session = s.id),
       'wantedFor', (select case when w.at = 'infinity' then null else
          floor(extract(epoch from clock_timestamp() - w.at) * 1000) end from pal.wanted w where w.tenant = s.tenant and w.session = s.id),
-      'usd', (select sum(p.usd) from pal.spend p where p.tenant = s.tenant and p.session = s.id))
-    from pal.session s where s.tenant = p_tenant and (p_session is null or s.id = p_session) order by s.changed desc, s.id;
+      'usd', c.usd, 'answers', c.answers, 'unpriced', c.unpriced, 'estimated', c.estimated)
+    from pal.session s cross join lateral (select sum(p.usd) as usd, count(*) as answers, count(*) - count(p.usd) as unpriced,
+      count(*) filter (where p.estimated) as estimated from pal.spend p where p.tenant = s.tenant and p.session = s.id) c
+    where s.tenant = p_tenant and (p_session is null or s.id = p_session) order by s.changed desc, s.id;
 end $$;
 `

@@ -5,7 +5,16 @@ import { fleetFunctions } from './fleet-functions.ts'
 import { mailFunctions } from './mail-functions.ts'
 import { memoryFunctions } from './memory-functions.ts'
 import { storeFunctions } from './store-functions.ts'
-import { begunColumns, cardTable, consolidationTable, dueTable, sumColumn, tables, walls } from './tables.ts'
+import {
+  begunColumns,
+  cardTable,
+  consolidationTable,
+  dueTable,
+  estimatedColumn,
+  sumColumn,
+  tables,
+  walls,
+} from './tables.ts'
 
 export interface Migration {
   readonly number: number
@@ -20,6 +29,7 @@ export const migrations: readonly Migration[] = [
   { number: 4, name: 'work that was begun goes first', sql: begunColumns },
   { number: 5, name: 'what was received has a sum', sql: sumColumn },
   { number: 6, name: 'memories of a place are put in order by one at a time', sql: consolidationTable },
+  { number: 7, name: 'answers that were counted by size are marked', sql: estimatedColumn },
 ]
 
 /** Functions hold no data: they are made anew at every migration, as this version has them. */

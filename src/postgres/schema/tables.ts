@@ -266,6 +266,9 @@ alter table pal.due add primary key (tenant, begun, at, session);
 /** By this an input that comes again under its id is known to be the same. What was received before has none. */
 export const sumColumn = 'alter table pal.received add column sum bytea;'
 
+/** Answers whose server did not say what they took: counted by size. What was written before was not marked. */
+export const estimatedColumn = 'alter table pal.spend add column estimated boolean not null default false;'
+
 /** Who puts the memories of a place in order now, and when the last one that ended well began. */
 export const consolidationTable = `
 create table pal.consolidation (

@@ -5,7 +5,7 @@ import { postgresStore, type FleetRow } from '../../../postgres/index.ts'
 import { describeEntry } from '../../../fleet/index.ts'
 import { exits, complain, refuse, type Exit } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
-import { counted, dollars, table, whole } from '../../terminal/tables.ts'
+import { counted, countedByUs, dollars, table, whole } from '../../terminal/tables.ts'
 import { safeLine } from '../../terminal/safe-text.ts'
 import { failedWith, json, withFleet, type FleetFlags, type OpenedFleet } from './open.ts'
 
@@ -59,19 +59,43 @@ export const fleetList = (io: Io, flags: FleetFlags): Promise<Exit> =>
           { title: 'cost', right: true, drop: 1 },
           { title: 'team', drop: 2 },
         ],
-        found.rows.map((row) => [
-          row.session,
-          describeState(row),
-          whole(row.entries),
-          whole(row.waiting),
-          row.usd === null ? '' : dollars(row.usd),
-          row.team ?? '',
-        ]),
+        [
+          ...found.rows.map((row) => [row.session, describeState(row), ...countsOf(row), row.team ?? '']),
+          ['all', '', ...countsOf(totalOf(found.rows)), ''],
+        ],
         io.columns,
       ),
     )
+    io.out(estimatedIn(totalOf(found.rows)))
     return exits.done
   })
+
+type Counts = Pick<FleetRow, 'entries' | 'waiting' | 'usd' | 'answers' | 'unpriced' | 'estimated'>
+
+const countsOf = (counts: Counts): readonly string[] => [
+  whole(counts.entries),
+  whole(counts.waiting),
+  counts.answers === 0 ? '' : costOf(counts),
+]
+
+const costOf = ({ usd, unpriced }: Counts): string =>
+  unpriced > 0 ? `${dollars(usd ?? 0)} + ${whole(unpriced)} unpriced` : dollars(usd)
+
+const totalOf = (rows: readonly FleetRow[]): Counts =>
+  rows.reduce<Counts>(
+    (sum, row) => ({
+      entries: sum.entries + row.entries,
+      waiting: sum.waiting + row.waiting,
+      usd: (sum.usd ?? 0) + (row.usd ?? 0),
+      answers: sum.answers + row.answers,
+      unpriced: sum.unpriced + row.unpriced,
+      estimated: sum.estimated + row.estimated,
+    }),
+    { entries: 0, waiting: 0, usd: 0, answers: 0, unpriced: 0, estimated: 0 },
+  )
+
+const estimatedIn = ({ estimated, answers }: Counts): string =>
+  estimated > 0 ? countedByUs(estimated, answers) : ''
 
 function describeState({ parked, owner, wantedFor, failure }: FleetRow): string {
   if (parked !== null) return `parked: ${parked}`
@@ -102,8 +126,9 @@ export const fleetShow = (io: Io, session: string, flags: FleetFlags): Promise<E
     if (flags.json === true) return json(io, { ...row, questions: questions.questions, last })
     io.out(`${session}: ${safeLine(describeState(row))}\n`)
     io.out(
-      `${whole(row.entries)} entries, ${whole(row.waiting)} waiting, ${row.usd === null ? 'nothing spent' : `${dollars(row.usd)} spent`}\n`,
+      `${whole(row.entries)} entries, ${whole(row.waiting)} waiting, ${row.answers === 0 ? 'nothing spent' : `${costOf(row)} spent`}\n`,
     )
+    io.out(estimatedIn(row))
     for (const { id, tool, body, answer } of questions.questions)
       io.out(
         `question ${id} (${answer === null ? `open: pal fleet answer ${session} ${id} allow` : `answered: ${safeLine(answer)}`})\n  ${safeLine(tool)}: ${safeLine(body.replaceAll('\n', ' · '))}\n`,
