@@ -31,6 +31,8 @@ export interface PromptResult {
     readonly cacheWrite: number
     readonly output: number
   }
+  /** Requests whose server did not say what they took: counted by size, as plain input. */
+  readonly estimated: number
   /** Null when the price of the model is not known; a script costs nothing. */
   readonly dollars: number | null
   /** Memories of this run, by name: put before the model, kept for later sessions, waiting for the user. */
@@ -72,6 +74,7 @@ export function createReporter(options: ReportOptions): Reporter {
   let isNewAnswer = true
   let end: (LiveEvent & { type: 'turn-end' }) | null = null
   let requests = 0
+  let estimated = 0
   let usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
   let dollars: number | null = 0
   let memory: PromptResult['memory'] = { recalled: [], saved: [], held: [] }
@@ -85,6 +88,7 @@ export function createReporter(options: ReportOptions): Reporter {
     }
     if (event.type === 'answer-end') {
       requests++
+      if (event.usage.estimated === true) estimated++
       dollars = dollars === null || event.dollars === null ? null : dollars + event.dollars
       const { input, cacheRead, cacheWrite, output } = event.usage
       usage = {
@@ -120,6 +124,7 @@ export function createReporter(options: ReportOptions): Reporter {
         scripted,
         requests,
         usage,
+        estimated,
         dollars: scripted ? 0 : dollars,
         memory,
       }

@@ -2,6 +2,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { open, serve } from '../stream-server.ts'
 import { openWorkspace, server, type Workspace } from './pal.ts'
 
 const minute = 60_000
@@ -9,6 +10,7 @@ const minute = 60_000
 async function withProviders(
   url: string,
   environment: Readonly<Record<string, string>> = {},
+  settings: object = {},
 ): Promise<Workspace> {
   const place = await openWorkspace(environment)
   await mkdir(place.state, { recursive: true })
@@ -17,11 +19,34 @@ async function withProviders(
     google: { baseUrl: url },
     ollama: { baseUrl: `${url}/v1` },
   }
-  await writeFile(join(place.state, 'settings.json'), JSON.stringify({ providers }))
+  await writeFile(join(place.state, 'settings.json'), JSON.stringify({ providers, ...settings }))
   return place
 }
 
 describe('pal with another provider', () => {
+  it('[G2] json says how many requests were counted by size, since their server reports nothing', async () => {
+    const event = {
+      id: 'c',
+      model: 'm',
+      choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: 'stop' }],
+    }
+    const { url } = await serve(
+      (response) => void open(response).end(`data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`),
+    )
+    const place = await withProviders(url, {}, { window: 100_000 })
+    const asked = ['-p', 'hi', '--model', 'ollama/local', '--output-format']
+    const json = JSON.parse((await place.pal([...asked, 'json'])).out) as Record<string, unknown>
+    expect(json).toMatchObject({ text: 'hi', requests: 1, estimated: 1 })
+    const last = (await place.pal([...asked, 'stream-json'])).out.trim().split('\n').at(-1)!
+    expect(JSON.parse(last)).toMatchObject({ type: 'result', requests: 1, estimated: 1 })
+    const { access } = await server(['hello'])
+    const counted = await openWorkspace(access)
+    expect(JSON.parse((await counted.pal(['-p', 'hi', '--output-format', 'json'])).out)).toMatchObject({
+      requests: 1,
+      estimated: 0,
+    })
+  })
+
   it(
     '[WS2] answers through each wire with the key of its variable or of pal login, and [WS5] pal doctor PROVIDER asks it',
     { timeout: 3 * minute },

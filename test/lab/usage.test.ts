@@ -192,7 +192,7 @@ describe('usage', () => {
       /^day\s+requests\s+input[\s\S]*2026-11-02[\s\S]*total[\s\S]*where the money went[\s\S]*carried: read from the cache/,
     )
     const csv = await pal(['usage', '--csv', '--by', 'model'])
-    expect(csv.out.split('\n')[1]).toMatch(/^claude-sonnet-4-5-20250929,2,20,2000,400,80,0,\d\.\d{6},0$/)
+    expect(csv.out.split('\n')[1]).toMatch(/^claude-sonnet-4-5-20250929,2,20,2000,400,80,0,\d\.\d{6},0,0$/)
     expect((await pal(['usage', '--since', '2026-11-03'])).err).toContain(
       'no request with counts in 2 files since 2026-11-03',
     )
@@ -242,6 +242,8 @@ describe('usage', () => {
     expect((await pal(['usage'])).out.replaceAll(/\s+/g, ' ')).toContain(
       'The server did not say what 1 of 1 answers took: they are counted by size, as plain input.',
     )
+    const [head, row] = (await pal(['usage', '--csv', '--by', 'program'])).out.split('\n')
+    expect([head, row]).toEqual([expect.stringMatching(/,estimated$/), expect.stringMatching(/,1$/)])
     expect(text).toContain('1 background job without a file of its own: 1,234 tokens, $0.50.')
     expect(text).toContain('1 answer of the offline model costs nothing and is not counted.')
   })

@@ -274,6 +274,7 @@ function csvOf(by: Grouping, { rows }: UsageReport): string {
     'output_unknown',
     'dollars',
     'unpriced',
+    'estimated',
   ]
   const lines = rows.map((row) => [
     row.key,
@@ -285,6 +286,7 @@ function csvOf(by: Grouping, { rows }: UsageReport): string {
     row.outputUnknown,
     row.dollars.toFixed(6),
     row.unpriced,
+    row.estimated,
   ])
   return `${[head, ...lines].map((cellsOf) => cellsOf.map((cell) => quoted(String(cell))).join(',')).join('\n')}\n`
 }
