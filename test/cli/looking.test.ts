@@ -83,8 +83,8 @@ describe('looking at sessions', () => {
   it('[G13] the cost of each turn is what the provider reported', async () => {
     const { pal, simulator } = await talked()
     const cost = JSON.parse((await pal(['cost', '--json'])).out) as {
-      turns: { words: string; requests: number; read: number; written: number; dollars: number }[]
-      total: { requests: number; read: number; output: number; simulated: number }
+      turns: { words: string; requests: number; dollars: number }[]
+      total: { requests: number; cacheRead: number; output: number; simulated: number }
     }
     expect(cost.turns.map(({ words, requests }) => [words, requests])).toEqual([
       ['read the notes', 2],
@@ -94,11 +94,11 @@ describe('looking at sessions', () => {
       simulator.log.requests.reduce((all, { usage }) => all + (usage?.[key] ?? 0), 0)
     expect(cost.total).toMatchObject({
       requests: 3,
-      read: sum('cache_read_input_tokens'),
+      cacheRead: sum('cache_read_input_tokens'),
       output: sum('output_tokens'),
       simulated: 3,
     })
-    expect(cost.total.read).toBeGreaterThan(0)
+    expect(cost.total.cacheRead).toBeGreaterThan(0)
     const shown = (await pal(['cost'])).out
     expect(shown).toContain('good bye')
     expect(shown.replaceAll(/\s+/g, ' ')).toContain('Every answer is simulated: nothing was paid')

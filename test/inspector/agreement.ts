@@ -110,9 +110,9 @@ export async function agreement(source: Source, window: number, meters: Meters):
 
 const costed = (total: Readonly<Record<string, number>>): Sums => ({
   requests: total['requests']!,
-  input: total['fresh']!,
-  read: total['read']!,
-  written: total['written']!,
+  input: total['input']!,
+  read: total['cacheRead']!,
+  written: total['cacheWrite']!,
   output: total['output']!,
 })
 

@@ -143,12 +143,12 @@ describe('pal inspect', () => {
     const main = sessions.find(({ purpose }) => purpose === 'main')!
     const head = await get<SessionHead>(`/api/s/${main.session}`)
     const cost = JSON.parse((await at.pal(['cost', '--json'])).out) as { total: Record<string, number> }
-    const { fresh, read, written, output, requests, dollars, unpriced, estimated } = cost.total
+    const { input, cacheRead, cacheWrite, output, requests, dollars, unpriced, estimated } = cost.total
     expect(head.totals).toEqual({
       requests,
-      input: fresh,
-      read,
-      written,
+      input,
+      read: cacheRead,
+      written: cacheWrite,
       output,
       dollars,
       unpriced,

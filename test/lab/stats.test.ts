@@ -107,6 +107,19 @@ describe('stats', () => {
     expect(byName.get('notes')!.bill.dollars).toBeCloseTo((1000 * 0.2) / 1_000_000, 12)
     expect(byName.get('summary')).toMatchObject({ forks: 1, wasted: 1, wastedTokens: 700 })
     expect(byName.get('summary')!.bill.dollars).toBe(2)
+    // One without a transcript is in every sum, and no session or request.
+    for (const lines of [made.days, made.projects, made.purposes])
+      expect(lines.reduce((sum, { bill }) => sum + bill.dollars, 0)).toBeCloseTo(made.total.dollars, 9)
+    expect(made.total.dollars).toBeGreaterThan(2)
+    expect(made.days.map(({ sessions }) => sessions)).toEqual([2, 1])
+  })
+
+  it('[LB9] answers of a simulator are marked, with what of the cost nobody paid', () => {
+    const simulated = { ...(answer({ input: 1_000_000 }) as object), messageId: 'msg_sim_1' } as Fact
+    const made = statsOf([
+      { project: 'one', stats: tallyOf([[start()], [said], [answer({ input: 500_000 })], [simulated]]) },
+    ])
+    expect(made.total).toMatchObject({ requests: 2, simulated: 1, dollars: 3, unpaid: 2 })
   })
 
   it('[LB10] an answer that nobody counted is in the sums, marked, and made no layer write anything again', () => {
@@ -125,7 +138,7 @@ describe('stats', () => {
     // Held against the answer after it.
     expect(rewritten({ input: 50_000, estimated: true })).toBeCloseTo(1000 * 2.3e-6, 9)
     const { total } = statsOf([{ project: 'one', stats: gained({ input: 50_000, estimated: true }) }])
-    expect([total.requests, total.estimated, total.fresh]).toEqual([3, 1, 50_000])
+    expect([total.requests, total.estimated, total.input]).toEqual([3, 1, 50_000])
   })
 
   it('[LB10] say what a layer saved and what it made the provider write again', () => {
@@ -182,6 +195,9 @@ describe('stats', () => {
     const table = await pal(['stats'])
     expect([table.code, table.err]).toEqual([0, ''])
     expect(table.out).toMatch(/^1 session, 1 turns, 1 requests/)
+    expect(table.out.replaceAll(/\s+/g, ' ')).toMatch(
+      /1 of 1 answers are simulated: nothing was paid for them, (\$\d\.\d+) of the cost/,
+    )
     const json = JSON.parse((await pal(['stats', '--json'])).out) as { sessions: number; days: unknown[] }
     expect([json.sessions, json.days.length]).toEqual([1, 1])
   })

@@ -129,9 +129,10 @@ describe('what is counted', () => {
       fc.property(arbitraryMoves(fc), (moves) => {
         const entries = played(moves)
         const told = toldOf({ s: entries })
-        const { fresh, read, written, output, dollars, unpriced } = tallied(entries)
-        expect(tokens(told)).toEqual([fresh, read, written, output])
-        expect(told.sum('palimpsest.request.cost')).toBeCloseTo(dollars, 9)
+        const { input, cacheRead, cacheWrite, output, dollars, unpriced } = tallied(entries)
+        expect(tokens(told)).toEqual([input, cacheRead, cacheWrite, output])
+        const paid = told.sum('palimpsest.request.cost') + told.sum('palimpsest.fork.cost')
+        expect(paid).toBeCloseTo(dollars, 9)
         expect(told.sum('palimpsest.request.unpriced')).toBe(unpriced)
         const spans = told.spans()
         const ids = new Set(spans.map(({ spanId }) => spanId))
@@ -152,9 +153,9 @@ describe('what is counted', () => {
         const imported = await importFile(join(corpusFolder, file))
         if (!imported.ok) throw new Error(imported.failure.message)
         const { entries } = toEntries(imported.recording, { ids: countingIds(), clock: fixedClock(1) })
-        const { fresh, read, written, output, unpriced } = tallied(entries)
+        const { input, cacheRead, cacheWrite, output, unpriced } = tallied(entries)
         const told = toldOf({ s: entries })
-        expect(tokens(told), file).toEqual([fresh, read, written, output])
+        expect(tokens(told), file).toEqual([input, cacheRead, cacheWrite, output])
         expect(told.sum('palimpsest.request.unpriced'), file).toBe(unpriced)
       }
     },

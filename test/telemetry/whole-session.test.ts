@@ -41,9 +41,9 @@ interface Cost {
   readonly session: string
   readonly total: {
     requests: number
-    fresh: number
-    read: number
-    written: number
+    input: number
+    cacheRead: number
+    cacheWrite: number
     output: number
     dollars: number
   }
@@ -84,11 +84,11 @@ function checkSums(got: Collector, cost: Cost): void {
   const chats = own(spans, cost.session, 'chat').filter(
     (span) => span.attributes['gen_ai.response.id'] !== undefined,
   )
-  const { fresh, read, written, output, requests } = cost.total
+  const { input, cacheRead, cacheWrite, output, requests } = cost.total
   expect(chats).toHaveLength(requests)
-  expect(total(chats, 'gen_ai.usage.input_tokens')).toBe(fresh + read + written)
-  expect(total(chats, 'gen_ai.usage.cache_read.input_tokens')).toBe(read)
-  expect(total(chats, 'gen_ai.usage.cache_creation.input_tokens')).toBe(written)
+  expect(total(chats, 'gen_ai.usage.input_tokens')).toBe(input + cacheRead + cacheWrite)
+  expect(total(chats, 'gen_ai.usage.cache_read.input_tokens')).toBe(cacheRead)
+  expect(total(chats, 'gen_ai.usage.cache_creation.input_tokens')).toBe(cacheWrite)
   expect(total(chats, 'gen_ai.usage.output_tokens')).toBe(output)
 }
 
@@ -158,14 +158,14 @@ describe('a whole session', () => {
     const all = (field: keyof Cost['total']): number =>
       costs.reduce((sum, { total: one }) => sum + one[field], 0)
     for (const [kind, field] of [
-      ['input', 'fresh'],
-      ['read', 'read'],
-      ['write', 'written'],
+      ['input', 'input'],
+      ['read', 'cacheRead'],
+      ['write', 'cacheWrite'],
       ['output', 'output'],
     ] as const)
       expect(sumOf(points, 'palimpsest.request.tokens', { 'palimpsest.kind': kind })).toBe(all(field))
     expect(sumOf(points, 'gen_ai.client.token.usage', { 'gen_ai.token.type': 'input' })).toBe(
-      all('fresh') + all('read') + all('written'),
+      all('input') + all('cacheRead') + all('cacheWrite'),
     )
     // The bill of the conversation has what its forks took in it; the metrics have each once, where it was spent.
     const main = await costOf(at)

@@ -26,9 +26,9 @@ interface TurnCost {
   readonly turn: number
   readonly words: string
   requests: number
-  fresh: number
-  read: number
-  written: number
+  input: number
+  cacheRead: number
+  cacheWrite: number
   output: number
   dollars: number
   /** Answers of models without a known price. */
@@ -81,9 +81,9 @@ const costs = (fact: Fact): boolean =>
 
 const nothing = {
   requests: 0,
-  fresh: 0,
-  read: 0,
-  written: 0,
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
   output: 0,
   dollars: 0,
   unpriced: 0,
@@ -114,9 +114,9 @@ function spend(turn: TurnCost, usage: Usage, model: string, models: ModelTable):
   const info = lookUp(models, model)
   const paid = info === null ? null : (price(info, usage)?.total ?? null)
   turn.requests += 1
-  turn.fresh += usage.input
-  turn.read += usage.cacheRead
-  turn.written += usage.cacheWrite
+  turn.input += usage.input
+  turn.cacheRead += usage.cacheRead
+  turn.cacheWrite += usage.cacheWrite
   turn.output += usage.output
   turn.dollars += paid ?? 0
   turn.unpriced += paid === null ? 1 : 0
@@ -134,9 +134,9 @@ const totalOf = (turns: readonly TurnCost[]) =>
   turns.reduce(
     (sum, turn) => ({
       requests: sum.requests + turn.requests,
-      fresh: sum.fresh + turn.fresh,
-      read: sum.read + turn.read,
-      written: sum.written + turn.written,
+      input: sum.input + turn.input,
+      cacheRead: sum.cacheRead + turn.cacheRead,
+      cacheWrite: sum.cacheWrite + turn.cacheWrite,
       output: sum.output + turn.output,
       dollars: sum.dollars + turn.dollars,
       unpriced: sum.unpriced + turn.unpriced,
@@ -152,16 +152,16 @@ function asTable(session: string, turns: readonly TurnCost[], room: number): str
     name,
     words,
     String(sum.requests),
-    whole(sum.fresh),
-    whole(sum.read),
-    whole(sum.written),
+    whole(sum.input),
+    whole(sum.cacheRead),
+    whole(sum.cacheWrite),
     whole(sum.output),
     sum.unpriced > 0 ? `${dollars(sum.dollars)} + ${sum.unpriced} unpriced` : dollars(sum.dollars),
   ]
   const right = (title: string) => ({ title, right: true })
   const rows = [...turns.map((turn) => row(String(turn.turn), turn.words, turn)), row('', 'all', total)]
   const why = turns.flatMap((turn) => turn.why.map((line) => [String(turn.turn), line]))
-  const prompt = total.fresh + total.read + total.written
+  const prompt = total.input + total.cacheRead + total.cacheWrite
   const columns = [
     right('turn'),
     { title: 'prompt', wraps: true },
@@ -174,7 +174,7 @@ function asTable(session: string, turns: readonly TurnCost[], room: number): str
   ]
   return `session ${session}
 ${table(columns, rows, room)}
-${percent(prompt === 0 ? 0 : total.read / prompt)} of the prompt tokens were read from the cache.
+${percent(prompt === 0 ? 0 : total.cacheRead / prompt)} of the prompt tokens were read from the cache.
 ${total.estimated === 0 ? '' : countedByUs(total.estimated, total.requests)}${total.simulated === 0 ? '' : nothingPaid(total.simulated, total.requests)}${why.length === 0 ? '' : `\n${table([right('turn'), { title: 'why', wraps: true }], why, room)}`}`
 }
 

@@ -150,8 +150,11 @@ function overview({ sessions, turns, total, hitRate, cacheBreaks }: Stats): stri
   const unpriced = total.unpriced === 0 ? '' : `, ${total.unpriced} answers have no known price`
   return `${whole(sessions)} ${sessions === 1 ? 'session' : 'sessions'}, ${whole(turns)} turns, ${whole(total.requests)} requests, ${dollars(total.dollars)}${unpriced}
 ${share(hitRate)} of the prompt tokens were read from the cache; it broke ${whole(cacheBreaks)} times.
-${total.estimated === 0 ? '' : countedByUs(total.estimated, total.requests)}`
+${total.estimated === 0 ? '' : countedByUs(total.estimated, total.requests)}${total.simulated === 0 ? '' : nothingPaid(total)}`
 }
+
+const nothingPaid = ({ simulated, requests, unpaid }: Stats['total']): string =>
+  `${whole(simulated)} of ${whole(requests)} answers are simulated: nothing was paid for them, ${dollars(unpaid)} of the cost.\n`
 
 function lines(title: string, all: Stats['days'], room: number): string {
   const rows = all.map(({ name, sessions, bill, hitRate }) => [
@@ -159,9 +162,9 @@ function lines(title: string, all: Stats['days'], room: number): string {
     String(sessions),
     whole(bill.requests),
     share(hitRate),
-    whole(bill.fresh),
-    whole(bill.read),
-    whole(bill.written),
+    whole(bill.input),
+    whole(bill.cacheRead),
+    whole(bill.cacheWrite),
     whole(bill.output),
     dollars(bill.dollars),
   ])

@@ -1,22 +1,25 @@
 // The figures of one session, taken from its entries as they are read. Nothing of what was said is kept.
 import { dollarsOf } from '../../engine/limits/spend.ts'
 import type { ModelTable } from '../../model/models.ts'
-import { isEditing, isRealInput, type Entry, type FactOf } from '../../transcript/fact.ts'
+import { isEditing, isRealInput, isSimulated, type Entry, type FactOf } from '../../transcript/fact.ts'
 import { selectPurpose } from '../../forks/select-memory.ts'
 import { added, Gains, type LayerGain } from './gains.ts'
 import { Recalls } from './recalls.ts'
 
 export interface Bill {
   readonly requests: number
-  readonly fresh: number
-  readonly read: number
-  readonly written: number
+  readonly input: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
   readonly output: number
   readonly dollars: number
   /** Answers of models without a known price. */
   readonly unpriced: number
   /** Answers whose server did not say what they took: counted by size. */
   readonly estimated: number
+  /** Answers of the offline model or a simulator, and what of the dollars they would have cost: nothing was paid for them. */
+  readonly simulated: number
+  readonly unpaid: number
 }
 
 export interface Compactions {
@@ -38,6 +41,7 @@ export interface Compactions {
 /** A fork as its parent knows it. */
 export interface ForkEnd {
   readonly child: string
+  readonly day: string
   readonly purpose: string
   readonly outcome: string
   readonly tokens: number
@@ -59,13 +63,15 @@ export interface SessionStats {
 
 export const noBill: Bill = {
   requests: 0,
-  fresh: 0,
-  read: 0,
-  written: 0,
+  input: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
   output: 0,
-  estimated: 0,
   dollars: 0,
   unpriced: 0,
+  estimated: 0,
+  simulated: 0,
+  unpaid: 0,
 }
 export const noCompactions: Compactions = {
   count: 0,
@@ -114,7 +120,7 @@ export class SessionTally {
     } else if (fact.type === 'assistant-message') this.#answer(fact, at)
     else if (fact.type === 'cache-break') this.#breaks += 1
     else if (fact.type === 'compaction-failed') this.#fail()
-    else if (fact.type === 'fork-end') this.#fork(fact)
+    else if (fact.type === 'fork-end') this.#fork(fact, at)
     if (isEditing(fact)) this.#gains.edit(fact.layer, fact.tokensFreed, fact.type === 'boundary')
     if (fact.type === 'boundary') this.#compact(fact)
   }
@@ -136,7 +142,7 @@ export class SessionTally {
     }
   }
 
-  #answer({ usage, model }: FactOf<'assistant-message'>, at: number): void {
+  #answer({ usage, model, messageId }: FactOf<'assistant-message'>, at: number): void {
     if (usage === undefined) return
     // What nobody counted says nothing of what was read.
     if (usage.estimated !== true) this.#gains.answer(at, model, usage)
@@ -144,13 +150,15 @@ export class SessionTally {
     const day = this.#dayOf(at)
     const bill: Bill = {
       requests: 1,
-      fresh: usage.input,
-      read: usage.cacheRead,
-      written: usage.cacheWrite,
+      input: usage.input,
+      cacheRead: usage.cacheRead,
+      cacheWrite: usage.cacheWrite,
       output: usage.output,
-      estimated: usage.estimated === true ? 1 : 0,
       dollars: paid ?? 0,
       unpriced: paid === null ? 1 : 0,
+      estimated: usage.estimated === true ? 1 : 0,
+      simulated: isSimulated(messageId) ? 1 : 0,
+      unpaid: isSimulated(messageId) ? (paid ?? 0) : 0,
     }
     this.#days.set(day, added(this.#days.get(day) ?? noBill, bill))
   }
@@ -183,8 +191,9 @@ export class SessionTally {
     }
   }
 
-  #fork({ child, purpose, outcome, spent }: FactOf<'fork-end'>): void {
-    const end = { child, purpose, outcome, tokens: spent?.tokens ?? 0, dollars: spent?.dollars ?? 0 }
+  #fork({ child, purpose, outcome, spent }: FactOf<'fork-end'>, at: number): void {
+    const { tokens, dollars } = spent ?? { tokens: 0, dollars: 0 }
+    const end = { child, day: this.#dayOf(at), purpose, outcome, tokens, dollars }
     this.#forks.push(end)
     if (purpose === selectPurpose && outcome === 'done') this.#unasked.push(end)
   }

@@ -55,8 +55,9 @@ export interface ProjectSession {
 
 /** Figures of sessions over time. */
 export function statsOf(all: readonly ProjectSession[]): Stats {
-  const bills = all.map(({ stats }) => ({ stats, bill: sumOf(stats.days.values()) }))
-  const total = sumOf(bills.map(({ bill }) => bill))
+  const bills = all.map(({ project, stats }) => ({ project, stats, bill: sumOf(stats.days.values()) }))
+  const apart = apartOf(all)
+  const total = sumOf([...bills, ...apart].map(({ bill }) => bill))
   const compactions = all.reduce((sum, { stats }) => addedCompactions(sum, stats.compactions), noCompactions)
   return {
     sessions: all.filter(({ stats }) => stats.purpose === 'main').length,
@@ -64,9 +65,15 @@ export function statsOf(all: readonly ProjectSession[]): Stats {
     total,
     hitRate: hitRateOf(total),
     cacheBreaks: all.reduce((sum, { stats }) => sum + stats.cacheBreaks, 0),
-    days: linesOf(all.flatMap(({ stats }) => [...stats.days].map(([name, bill]) => ({ name, bill })))),
-    projects: linesOf(all.map(({ project, stats }) => ({ name: project, bill: sumOf(stats.days.values()) }))),
-    purposes: purposesOf(bills),
+    days: linesOf(
+      all.flatMap(({ stats }) => [...stats.days].map(([name, bill]) => ({ name, bill }))),
+      apart.map(({ day: name, bill }) => ({ name, bill })),
+    ),
+    projects: linesOf(
+      bills.map(({ project: name, bill }) => ({ name, bill })),
+      apart.map(({ project: name, bill }) => ({ name, bill })),
+    ),
+    purposes: purposesOf(bills, apart),
     layers: layersOf(all),
     compactions,
     recalls: all.reduce((sum, { stats }) => added(sum, stats.recalls), { recalled: 0, used: 0 }),
@@ -76,17 +83,35 @@ export function statsOf(all: readonly ProjectSession[]): Stats {
 
 const sumOf = (bills: Iterable<Bill>): Bill => [...bills].reduce(added, noBill)
 
-function hitRateOf({ fresh, read, written }: Bill): number | null {
-  const prompt = fresh + read + written
-  return prompt === 0 ? null : read / prompt
+/** What forks without a transcript cost, as the session that ran them wrote it down: how many requests it took is not said. */
+function apartOf(all: readonly ProjectSession[]) {
+  const known = new Set(all.map(({ stats }) => stats.session))
+  return all.flatMap(({ project, stats }) =>
+    stats.forks
+      .filter(({ child }) => !known.has(child))
+      .map(({ day, purpose, dollars }) => ({ project, day, purpose, bill: { ...noBill, dollars } })),
+  )
 }
 
-function linesOf(all: readonly { readonly name: string; readonly bill: Bill }[]): readonly StatsLine[] {
+function hitRateOf({ input, cacheRead, cacheWrite }: Bill): number | null {
+  const prompt = input + cacheRead + cacheWrite
+  return prompt === 0 ? null : cacheRead / prompt
+}
+
+interface NamedBill {
+  readonly name: string
+  readonly bill: Bill
+}
+
+/** `apart` is paid for and is no session. */
+function linesOf(all: readonly NamedBill[], apart: readonly NamedBill[]): readonly StatsLine[] {
   const lines = new Map<string, { sessions: number; bill: Bill }>()
-  for (const { name, bill } of all) {
+  const add = ({ name, bill }: NamedBill, sessions: number): void => {
     const before = lines.get(name) ?? { sessions: 0, bill: noBill }
-    lines.set(name, { sessions: before.sessions + 1, bill: added(before.bill, bill) })
+    lines.set(name, { sessions: before.sessions + sessions, bill: added(before.bill, bill) })
   }
+  for (const one of all) add(one, 1)
+  for (const one of apart) add(one, 0)
   return [...lines]
     .map(([name, { sessions, bill }]) => ({ name, sessions, bill, hitRate: hitRateOf(bill) }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -94,13 +119,14 @@ function linesOf(all: readonly { readonly name: string; readonly bill: Bill }[])
 
 function purposesOf(
   all: readonly { readonly stats: SessionStats; readonly bill: Bill }[],
+  apart: ReturnType<typeof apartOf>,
 ): readonly PurposeLine[] {
-  const known = new Set(all.map(({ stats }) => stats.session))
   const ends = all.flatMap(({ stats }) => stats.forks)
-  const apart = ends
-    .filter(({ child }) => !known.has(child))
-    .map(({ purpose, dollars }) => ({ name: purpose, bill: { ...noBill, requests: 1, dollars } }))
-  return linesOf([...all.map(({ stats, bill }) => ({ name: stats.purpose, bill })), ...apart]).map((line) => {
+  const lines = linesOf(
+    all.map(({ stats, bill }) => ({ name: stats.purpose, bill })),
+    apart.map(({ purpose: name, bill }) => ({ name, bill })),
+  )
+  return lines.map((line) => {
     const own = ends.filter(({ purpose }) => purpose === line.name)
     const wasted = own.filter(isWasted)
     return {
