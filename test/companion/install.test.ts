@@ -150,6 +150,26 @@ describe('install', () => {
     expect(picture()).toEqual(before)
   })
 
+  it('[CI2] a link to a file that is still to come stays one', async () => {
+    mkdirSync(join(home, 'dotfiles'))
+    mkdirSync(join(home, '.claude'))
+    symlinkSync('../dotfiles/settings.json', join(home, '.claude/settings.json'))
+    const before = picture()
+    await companion('install', 'claude', '--yes')
+    expect(existsSync(join(home, 'dotfiles/settings.json'))).toBe(true)
+    await companion('uninstall', 'claude', '--yes')
+    expect(picture()).toEqual(before)
+  })
+
+  it('[CI3] a file that cannot be read any more is left, and the others are put back', async () => {
+    await companion('install', 'claude', '--yes')
+    writeFileSync(join(home, '.claude/settings.json'), Buffer.from([0xff, 0xfe, 0x7b]))
+    const { code, out } = await companion('uninstall', 'claude', '--yes')
+    expect([code, out]).toEqual([0, expect.stringMatching(/leave .*settings\.json: it cannot be read/)])
+    expect(existsSync(join(home, '.claude/skills'))).toBe(false)
+    expect(readFileSync(join(home, '.claude/settings.json'))).toEqual(Buffer.from([0xff, 0xfe, 0x7b]))
+  })
+
   it('[CI3] names what somebody changed since and takes out its own entries alone', async () => {
     write('.codex/hooks.json', JSON.stringify({ hooks: {} }))
     await companion('install', 'codex', '--yes')
@@ -182,6 +202,35 @@ describe('install', () => {
     expect(Object.values(hooks).map((entries) => entries.length)).toEqual([1, 1, 1, 1])
     for (const client of ['codex', 'claude']) await companion('uninstall', client, '--yes')
     expect(picture()).toEqual(before)
+  })
+
+  it('[CI4] an install over one that somebody changed since is taken out whole', async () => {
+    for (const client of ['codex', 'claude']) await companion('install', client, '--yes')
+    const changed = JSON.parse(read('.codex/hooks.json')) as { hooks: Record<string, unknown[]> }
+    changed.hooks['SessionStart']!.push(ownHook)
+    write('.codex/hooks.json', JSON.stringify(changed))
+    const settings = JSON.parse(read('.claude/settings.json')) as object
+    write('.claude/settings.json', JSON.stringify({ ...settings, model: 'x' }))
+    const hooks = '.claude/skills/pal/hooks/hooks.json'
+    write(hooks, read(hooks).replaceAll('"timeout": 2', '"timeout": 5'))
+    for (const client of ['codex', 'claude']) await companion('install', client, '--yes')
+    for (const client of ['codex', 'claude']) await companion('uninstall', client, '--yes')
+    expect(JSON.parse(read('.codex/hooks.json'))).toEqual({ hooks: { SessionStart: [ownHook] } })
+    expect(JSON.parse(read('.claude/settings.json'))).toEqual({ model: 'x' })
+    expect(existsSync(join(home, '.claude/skills'))).toBe(false)
+  })
+
+  it('[CI4] an install whose record is gone adds nothing twice and is taken out whole', async () => {
+    write('.codex/hooks.json', JSON.stringify({ hooks: { SessionStart: [ownHook] } }))
+    for (const client of ['codex', 'claude']) await companion('install', client, '--yes')
+    rmSync(join(home, '.palimpsest'), { recursive: true })
+    for (const client of ['codex', 'claude']) await companion('install', client, '--yes')
+    const { hooks } = JSON.parse(read('.codex/hooks.json')) as { hooks: Record<string, unknown[]> }
+    expect(Object.values(hooks).map((entries) => entries.length)).toEqual([2, 1, 1, 1])
+    for (const client of ['codex', 'claude']) await companion('uninstall', client, '--yes')
+    expect(JSON.parse(read('.codex/hooks.json'))).toEqual({ hooks: { SessionStart: [ownHook] } })
+    expect(existsSync(join(home, '.claude/skills/pal/hooks/hooks.json'))).toBe(false)
+    expect(read('.claude/settings.json')).not.toContain('hook.cjs')
   })
 
   it('[CI5] a status line that is set stays, and a file that is no JSON is left alone', async () => {

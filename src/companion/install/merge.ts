@@ -38,7 +38,7 @@ function theirLine(command: string): string | null {
   return command.startsWith(before) && end >= before.length ? command.slice(before.length, end) : null
 }
 
-/** The text without entries whose command names our bundle; null where it is no JSON object. */
+/** The text without entries whose command names our bundle, as it is where it has none; null where it is no JSON object. */
 export function withoutOurs(text: string, hookPath: string): string | null {
   const fields = parseFields(text)
   if (fields === null) return null
@@ -49,12 +49,14 @@ export function withoutOurs(text: string, hookPath: string): string | null {
     return commands.length > 0 && commands.every(isNamed)
   }
   const { hooks, statusLine, ...rest } = fields
+  const command = textOf(fieldsOf(statusLine)['command']) ?? ''
+  const entered = Object.values(fieldsOf(hooks)).flatMap(listOf)
+  if (!isNamed(command) && !entered.some(isOurs)) return text
   const kept: Record<string, unknown> = {}
   for (const [event, entries] of Object.entries(fieldsOf(hooks))) {
     const others = listOf(entries).filter((entry) => !isOurs(entry))
     if (others.length > 0 || listOf(entries).length === 0) kept[event] = others
   }
-  const command = textOf(fieldsOf(statusLine)['command']) ?? ''
   const theirs = theirLine(command)
   const line = !isNamed(command)
     ? statusLine

@@ -24,20 +24,19 @@ export interface InstallRecord {
 
 export const shaOfText = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** A second install keeps what was there before the first. */
+/** Of one install, whose hooks name this path. A second one keeps what was there before the first. */
 export function recordOf(
-  client: InstallClient,
-  version: string,
+  { client, version, hookPath }: { client: InstallClient; version: string; hookPath: string },
   files: readonly PlannedFile[],
   folders: readonly string[],
   earlier: InstallRecord | null,
 ): InstallRecord {
   const known = new Map((earlier?.files ?? []).map((file) => [file.path, file]))
-  const recorded = files.map(({ path, before, after, isShared }): RecordedFile => {
-    const old = known.get(path)
+  const recorded = files.map((file): RecordedFile => {
+    const { path, after, isShared } = file
+    const before = beforeUs(file, known.get(path), hookPath)
     known.delete(path)
-    const isOurs = old !== undefined && before !== null && shaOfText(before) === old.sha256
-    return { path, before: isOurs ? old.before : before, sha256: shaOfText(after), isShared }
+    return { path, before, sha256: shaOfText(after), isShared }
   })
   return {
     client,
@@ -45,6 +44,18 @@ export function recordOf(
     files: [...recorded, ...known.values()],
     folders: [...new Set([...(earlier?.folders ?? []), ...folders])],
   }
+}
+
+/** The text without anything of ours, which an uninstall puts back: whatever was changed since, and where no record is left, too. */
+function beforeUs(
+  { before, after, isShared }: PlannedFile,
+  old: RecordedFile | undefined,
+  hookPath: string,
+): string | null {
+  if (before === null) return null
+  if (old !== undefined && (!isShared || shaOfText(before) === old.sha256)) return old.before
+  if (isShared) return withoutOurs(before, hookPath) ?? before
+  return before === after ? null : before
 }
 
 export function parseInstallRecord(text: string | null, client: InstallClient): InstallRecord | null {

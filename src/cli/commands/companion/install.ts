@@ -59,9 +59,10 @@ export async function installCompanion(
     : changed
   const isDry = flags.dryRun === true
   if (flags.json !== true) io.out(planText(files, io))
-  if (plan.files.length > 0 && files.length > 0 && !isDry) {
-    const agreed =
-      flags.yes === true ? null : await agreesTo(io, `Write these ${files.length} files?`, 'changed')
+  // Where everything is there but the record, that alone is written, so that it can be taken out.
+  if (plan.files.length > 0 && (files.length > 0 || earlier === null) && !isDry) {
+    const isAsked = files.length > 0 && flags.yes !== true
+    const agreed = isAsked ? await agreesTo(io, `Write these ${files.length} files?`, 'changed') : null
     if (agreed !== null) return complain(io, agreed)
     const failed = await writePlan(client, version, place, plan, bundled.hook, earlier)
     if (failed !== null) return complain(io, failed)
@@ -105,15 +106,16 @@ async function planFor(
         ? planCodex(place, read)
         : planOpencode(place, read)
   // First with empty files, for their names.
-  const paths = [...make().files.map(({ path }) => path), ...(earlier?.files ?? []).map(({ path }) => path)]
+  const named = make().files
+  const paths = [...named, ...(earlier?.files ?? [])].map(({ path }) => path)
   try {
     for (const path of new Set(paths)) known.set(path, await textAt(path))
   } catch (error) {
     return refuse(exits.failed, `nothing was changed: ${(error as Error).message}`)
   }
   const now = new Map(known)
-  for (const file of earlier?.files ?? [])
-    if (file.isShared && now.get(file.path) !== null) known.set(file.path, stripped(file.path, now, place))
+  // Whether or not a record is left of it: entries of ours are found by what they run.
+  for (const { path, isShared } of named) if (isShared) known.set(path, stripped(path, now, place))
   const plan = make()
   return {
     ...plan,
@@ -140,9 +142,10 @@ async function writePlan(
   const folders = new Set<string>()
   for (const file of plan.files)
     for (const folder of foldersAbove(file.path)) if (!existsSync(folder)) folders.add(folder)
-  const record = recordOf(client, version, plan.files, [...folders], earlier)
+  const hookPath = join(place.root, hookName)
+  const record = recordOf({ client, version, hookPath }, plan.files, [...folders], earlier)
   for (const [to, text] of [
-    [join(place.root, hookName), hook],
+    [hookPath, hook],
     [path, `${JSON.stringify(record, null, 2)}\n`],
     ...plan.files
       .filter(({ before, after }) => before !== after)

@@ -1,8 +1,8 @@
 // Where the companion and the agents it serves keep their files, and the few things install and uninstall do there.
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rm, rmdir, stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { installClients, type InstallClient, type InstallPlace } from '../../../companion/install/plan.ts'
 import { foldersAbove } from '../../../companion/install/record.ts'
 import { machineFileSystem, type Result } from '../../../disk/fs.ts'
@@ -100,7 +100,7 @@ export async function writeText(
   const missing = foldersAbove(path).filter((folder) => !existsSync(folder))
   try {
     await mkdir(dirname(path), { recursive: true, mode: ownerFolder })
-    const real = existsSync(path) ? realpathSync(path) : path
+    const real = behindLinks(path)
     const mode = existsSync(real) ? (await stat(real)).mode & modeBits : ownerOnly
     const unique = (): string => randomUUID()
     const done = await replaceFile(machineFileSystem, real, Buffer.from(text), { mode, unique })
@@ -112,9 +112,23 @@ export async function writeText(
 }
 const modeBits = 0o777
 
+/** What a link leads to is removed, and the link stays. */
 export async function removeText(path: string): Promise<void> {
-  await rm(path, { force: true })
+  await rm(behindLinks(path), { force: true })
 }
+
+/** Where a path really leads, also where nothing is there yet: a link of somebody's to a file still to come. */
+function behindLinks(path: string): string {
+  let real = path
+  for (
+    let links = 0;
+    links < mostLinks && lstatSync(real, { throwIfNoEntry: false })?.isSymbolicLink();
+    links++
+  )
+    real = resolve(dirname(real), readlinkSync(real))
+  return existsSync(real) ? realpathSync(real) : real
+}
+const mostLinks = 40
 
 /** Folders that an install made, where nothing else is in them now. */
 export async function removeFolders(folders: readonly string[]): Promise<void> {

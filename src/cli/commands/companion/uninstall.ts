@@ -10,6 +10,7 @@ import {
   type InstallRecord,
   type Restoring,
 } from '../../../companion/install/record.ts'
+import { errorText } from '../../../disk/failure.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
@@ -41,7 +42,14 @@ export async function uninstallCompanion(io: Io, name: string, flags: CompanionF
     )
   const hook = join(root, hookName)
   const steps: Restoring[] = []
-  for (const file of record.files) steps.push(restoringOf(file, await textAt(file.path), hook))
+  for (const file of record.files)
+    steps.push(
+      await textAt(file.path).then(
+        (now) => restoringOf(file, now, hook),
+        // The others are put back all the same.
+        (error: unknown) => ({ path: file.path, how: 'leave', why: unreadable(error, hook) }),
+      ),
+    )
   const isDry = flags.dryRun === true
   if (flags.json !== true) io.out(steps.map((step) => `${safeLine(lineOf(step))}\n`).join(''))
   if (!isDry && flags.yes !== true) {
@@ -60,6 +68,9 @@ export async function uninstallCompanion(io: Io, name: string, flags: CompanionF
     )
   return exits.done
 }
+
+const unreadable = (error: unknown, hook: string): string =>
+  `cannot be read (${errorText(error)}). If it has entries that name ${hook}, remove them by hand`
 
 const withoutText = (step: Restoring): object => ({
   path: step.path,
