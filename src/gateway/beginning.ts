@@ -51,3 +51,25 @@ export async function beginningOf(
   await heard.end()
   return { isOver, bytes: Buffer.concat(pieces), refusal: heard.refusal() }
 }
+
+/** All of an answer; null where it is more than that many bytes: whoever reads it from here on gets all of it. */
+export function wholeOf(answer: IncomingMessage, most: number): Promise<Buffer | null> {
+  const pieces: Buffer[] = []
+  let length = 0
+  return new Promise((resolve, reject) => {
+    const finish = (whole: Buffer | null): void => {
+      answer.off('data', onData).off('end', onEnd).off('error', reject)
+      resolve(whole)
+    }
+    const onEnd = (): void => finish(Buffer.concat(pieces))
+    const onData = (bytes: Buffer): void => {
+      pieces.push(bytes)
+      length += bytes.length
+      if (length <= most) return
+      answer.pause()
+      answer.unshift(Buffer.concat(pieces))
+      finish(null)
+    }
+    answer.on('data', onData).once('end', onEnd).once('error', reject)
+  })
+}

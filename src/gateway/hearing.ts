@@ -25,11 +25,12 @@ const pings: Readonly<Record<WireName, string>> = {
   'openai-responses': ': ping\n\n',
   gemini: ': ping\n\n',
 }
-/** `asked` is the model of the request. */
+/** `asked` is the model of the request; of an answer that takes more than `most` bytes nothing is made. */
 export function hearAnswer(
   name: WireName,
   { statusCode, headers }: IncomingMessage,
   asked: string,
+  most: number,
 ): HeardAnswer | null {
   const wire = wireOf(name)
   if (statusCode !== 200) return null
@@ -37,7 +38,7 @@ export function hearAnswer(
   const isStream = (headers['content-type'] ?? '').includes('text/event-stream')
   const events = new EventText((event) => void reader.feed(event))
   const whole: string[] = []
-  const tap = tapFor(headers['content-encoding'], (piece) =>
+  const tap = tapFor(headers['content-encoding'], most, (piece) =>
     isStream ? events.push(piece) : whole.push(piece),
   )
   if (tap === null) return null
@@ -47,7 +48,7 @@ export function hearAnswer(
     refusal: () => reader.refusal ?? null,
     write: (bytes) => tap.write(bytes),
     async end() {
-      await tap.end()
+      if (!(await tap.end())) return null
       if (isStream) events.end()
       const message = isStream ? reader.message() : wire.parse(parsed(whole.join('')), asked)
       return message === null ? null : answered(message, isStream && !reader.complete)

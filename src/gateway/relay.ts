@@ -4,7 +4,7 @@ import type { Agent as PlainAgent, IncomingMessage, ServerResponse } from 'node:
 import type { Agent as SecureAgent } from 'node:https'
 import type { BreakList } from './break-list.ts'
 import { snapshotOf, type CacheWatch } from './breaks.ts'
-import { beginningOf, isDelayed, type Beginning } from './beginning.ts'
+import { beginningOf, isDelayed, wholeOf, type Beginning } from './beginning.ts'
 import { endToEnd, forward } from './forward.ts'
 import { hearAnswer, type HeardAnswer } from './hearing.ts'
 import { wireOf } from './wires.ts'
@@ -30,7 +30,7 @@ import { findBytes } from './digest.ts'
 export interface RelayContext {
   readonly options: {
     readonly level: Level
-    readonly limits: { readonly pingMs: number }
+    readonly limits: { readonly pingMs: number; readonly bodyBytes: number }
     readonly recorder: Recorder | null
     readonly tell: (line: string) => void
     readonly clock: Clock
@@ -106,7 +106,7 @@ export async function relay(
   const heard =
     outcome.sent === null || exchange.route.kind !== 'answer'
       ? null
-      : hearAnswer(outcome.sent.request.wire, answer, outcome.sent.request.model ?? '')
+      : heardBy(context, answer, outcome.sent.request)
   begin(exchange, answer, note, sent?.plan.place?.session ?? null)
   if (early === null) {
     pass(context, exchange, answer, heard)
@@ -140,9 +140,12 @@ async function secondTry(
   const isRefused = late !== null || (status >= 400 && status < 500)
   const mayHelp = sent.plan.edited > 0 || sent.afterOverflow !== null || sent.mayLeaveReasoning
   if (!isRefused || !mayHelp) return { ...plainly(answer), sent }
-  const early = late?.bytes ?? (await allOf(answer))
+  const most = context.options.limits.bodyBytes
+  const early = late?.bytes ?? (await wholeOf(answer, most))
+  // More than any refusal takes: it is not understood, and passes as it comes.
+  if (early === null) return { ...plainly(answer), sent }
   const refused: Outcome = { answer, early, sent, why: null }
-  const code = codeOf(context, sent.request.wire, late?.refusal ?? refusalIn(answer, early))
+  const code = codeOf(context, sent.request.wire, late?.refusal ?? refusalIn(answer, early, most))
   if (code === 'overflow') {
     const plan = (await sent.afterOverflow?.()) ?? null
     if (plan === null) return refused
@@ -175,28 +178,28 @@ async function secondTry(
   return { ...plainly(again), sent: { ...sent, plan }, why: plan.unchanged }
 }
 
-async function allOf(answer: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  for await (const piece of answer) pieces.push(piece as Buffer)
-  return Buffer.concat(pieces)
-}
+const heardBy = (
+  { options }: RelayContext,
+  answer: IncomingMessage,
+  { wire, model }: ForeignRequest,
+): HeardAnswer | null => hearAnswer(wire, answer, model ?? '', options.limits.bodyBytes)
 
 /** What a stream that ended without a word says was wrong; null for any other answer. */
 async function lateRefusal(
-  { options }: RelayContext,
+  context: RelayContext,
   answer: IncomingMessage,
   { request, afterOverflow }: Sent,
 ): Promise<(Beginning & { readonly isOver: true }) | null> {
   if (afterOverflow === null || !isDelayed(request.wire, answer)) return null
-  const heard = hearAnswer(request.wire, answer, request.model ?? '')
-  const beginning = heard === null ? null : await beginningOf(answer, heard, options.limits.pingMs)
+  const heard = heardBy(context, answer, request)
+  const beginning = heard === null ? null : await beginningOf(answer, heard, context.options.limits.pingMs)
   return beginning?.isOver === true ? beginning : null
 }
 
-function refusalIn({ statusCode, headers }: IncomingMessage, body: Buffer): ServerRefusal {
+function refusalIn({ statusCode, headers }: IncomingMessage, body: Buffer, most: number): ServerRefusal {
   return {
     status: statusCode ?? null,
-    text: unpacked(headers['content-encoding'], body),
+    text: unpacked(headers['content-encoding'], body, most),
     header: (name) => {
       const value = headers[name]
       return Array.isArray(value) ? (value[0] ?? null) : (value ?? null)
@@ -231,9 +234,11 @@ function pass(
   answer: IncomingMessage,
   heard: HeardAnswer | null,
 ): void {
+  // Nothing can be added to what is encoded, or has said its length: the client would take the rest for its next answer.
   const isStream =
     (answer.headers['content-type'] ?? '').includes('text/event-stream') &&
-    answer.headers['content-encoding'] === undefined
+    answer.headers['content-encoding'] === undefined &&
+    answer.headers['content-length'] === undefined
   const ping = isStream ? setInterval(() => quiet(), options.limits.pingMs) : null
   let last = '\n\n'
   const quiet = (): void => {

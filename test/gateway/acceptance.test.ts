@@ -1,6 +1,7 @@
 // What a client must be able to rely on, row by row: how the gateway fails open, what a long silence and a large body do, and
 // that it works by content alone. docs/gateway-checks.md says which test shows what.
 import { createHash } from 'node:crypto'
+import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { Tenants } from '../../src/gateway/index.ts'
@@ -229,6 +230,35 @@ describe('large and slow', () => {
     await over
     expect(heard.split(ping)).toHaveLength(14)
     expect(heard.endsWith('{"type":"message_stop"}\n\n')).toBe(true)
+  })
+
+  it('[GW22] a stream that has said its length is left as it is, and so is the answer behind it', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const event = 'event: message_start\ndata: {"type":"message_start"}\n\n'
+    let end = (): void => undefined
+    const behind = await upstream(({ number }, response) => {
+      if (number > 1) return void response.writeHead(200).end('second')
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        'content-length': String(2 * event.length),
+      })
+      response.write(event)
+      end = () => response.end(event)
+    })
+    const { url } = await world.gateway(behind.url)
+    const said = `POST /v1/messages HTTP/1.1\r\nhost: ${new URL(url).host}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(large)}\r\n\r\n${large}`
+    let heard = ''
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(said))
+    socket.on('data', (bytes) => (heard += bytes.toString()))
+    await until(() => heard.includes(event))
+    vi.advanceTimersByTime(60_000)
+    end()
+    await until(() => heard.split(event).length === 3)
+    socket.write(said)
+    await until(() => heard.includes('second'))
+    socket.destroy()
+    const bodies = heard.split(/HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*\r\n/u)
+    expect(bodies).toEqual(['', event + event, expect.stringContaining('second')])
   })
 })
 

@@ -2,9 +2,11 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { LineFile } from '../../src/gateway/line-file.ts'
+import { EventText } from '../../src/gateway/tee.ts'
 import { defaults } from '../../src/settings/defaults.ts'
 import { fileStore } from '../../src/stores/index.ts'
 import { isKnown, type Fact } from '../../src/transcript/fact.ts'
@@ -179,6 +181,98 @@ describe('who may not speak', () => {
     if (six === null) return
     expect((await send(`${six.url}/v1/messages`, asking([says('a')]))).status).toBe(200)
     expect((await send(`${six.url}/v1/messages`, '{}', { host: 'evil.example' })).status).toBe(403)
+  })
+})
+
+describe('a token that is empty', () => {
+  it('[GW8] opens nothing', async () => {
+    const behind = await good()
+    const { url } = await world.gateway(behind.url, { listen: { host: '0.0.0.0', port: 0 }, token: '' })
+    const here = url.replace('0.0.0.0', '127.0.0.1')
+    for (const path of ['/palimpsest/status', '/v1/models'])
+      expect((await send(`${here}${path}`, '', { 'x-palimpsest-token': '' }, 'GET')).status, path).toBe(401)
+    expect(behind.got).toHaveLength(0)
+  })
+})
+
+describe('an answer that is large', () => {
+  const limits = { ...defaults.gateway, bodyBytes: 100_000 }
+  const packed = (text: string): Buffer => gzipSync(text)
+  const tooLong = (chars: number): string =>
+    JSON.stringify({
+      type: 'error',
+      error: { type: 'invalid_request_error', message: `prompt is too long: ${' '.repeat(chars)}` },
+    })
+
+  it('[GW36] an event of many pieces is put together once, however it is cut', () => {
+    const events: unknown[] = []
+    const text = new EventText((event) => void events.push(event))
+    const picture = 'x'.repeat(400_000)
+    const said = `data: {"a":1}\r\n\r\ndata: ${JSON.stringify({ picture })}\n\ndata: {"b":2}\n\ndata: {"c":3}`
+    // How much is looked through for the line that ends an event.
+    let looked = 0
+    const { exec } = RegExp.prototype
+    const spy = vi.spyOn(RegExp.prototype, 'exec').mockImplementation(function (this: RegExp, piece: string) {
+      if (this.source === String.raw`\r?\n\r?\n`) looked += piece.length
+      return exec.call(this, piece)
+    })
+    for (let at = 0; at < said.length; at += 500) text.push(said.slice(at, at + 500))
+    text.end()
+    spy.mockRestore()
+    expect(events).toEqual([{ a: 1 }, { picture }, { b: 2 }, { c: 3 }])
+    expect(looked).toBeLessThan(10 * said.length)
+    const cut: unknown[] = []
+    const slowly = new EventText((event) => void cut.push(event))
+    for (const letter of 'data: {"a":1}\r\n\r\ndata: {"b":2}\n\n\ndata: {"c":3}\r\n\n') slowly.push(letter)
+    expect(cut).toEqual([{ a: 1 }, { b: 2 }, { c: 3 }])
+  })
+
+  it('[GW36] what unpacks to more than is read is relayed as it is, and nothing is made of it', async () => {
+    const bytes = [packed(messageOf('y'.repeat(1_000_000))), packed(messageOf('small'))]
+    const behind = await upstream(({ number }, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+      response.end(bytes[number - 1])
+    })
+    const { url, stop } = await world.gateway(behind.url, { limits })
+    for (const [at, sent] of bytes.entries()) {
+      const got = await fetch(`${url}/v1/messages`, {
+        method: 'POST',
+        body: asking([says(`ask ${at}`)]),
+        headers: { 'content-type': 'application/json', 'x-api-key': 'k' },
+      })
+      expect(await got.text()).toBe(gunzipSync(sent).toString())
+    }
+    await stop()
+    const said = (await factsIn(world.folder)).flat().filter(({ type }) => type === 'assistant-message')
+    expect(said).toMatchObject([{ content: [{ text: 'small' }] }])
+  })
+
+  it('[GW36] a refusal that is more than any is, packed or not, passes as it comes', async () => {
+    const small = tooLong(1)
+    const large = tooLong(4 * limits.bodyBytes)
+    const behind = await upstream(({ incoming }, response) => {
+      const body = incoming.headers['x-large'] === '1' ? large : small
+      const encoding = incoming.headers['x-packed'] === '1' ? { 'content-encoding': 'gzip' } : {}
+      response.writeHead(400, { 'content-type': 'application/json', ...encoding })
+      response.end('content-encoding' in encoding ? packed(body) : body)
+    })
+    const { url } = await world.gateway(behind.url, { limits, level: 'compact' })
+    const turns = Array.from({ length: 12 }, (_, at) => [calls(`c${at}`), gives(`c${at}`, lines(5000, at))])
+    const body = asking([says('go'), ...turns.flat(), replies('so'), says('on')])
+    const ask = async (isLarge: string, isPacked: string): Promise<readonly [string, number]> => {
+      const before = behind.got.length
+      const headers = { 'x-large': isLarge, 'x-packed': isPacked, 'x-api-key': 'k' }
+      const got = await fetch(`${url}/v1/messages`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', ...headers },
+      })
+      return [await got.text(), behind.got.length - before]
+    }
+    expect(await ask('1', '0')).toEqual([large, 1])
+    expect(await ask('1', '1')).toEqual([large, 1])
+    // What can be understood is answered by a compaction.
+    expect(await ask('0', '1')).toEqual([small, 2])
   })
 })
 

@@ -96,7 +96,8 @@ async function start(
   const folder = join(place.home, 'gateway')
   const salt = await readOrMakeSalt(machineFileSystem, folder)
   if (!salt.ok) return refuse(exits.failed, salt.failure.message)
-  const token = io.environment['PALIMPSEST_GATEWAY_TOKEN'] ?? randomBytes(24).toString('base64url')
+  // A variable that a script leaves empty is not set.
+  const token = io.environment['PALIMPSEST_GATEWAY_TOKEN']?.trim() || randomBytes(24).toString('base64url')
   const tell = (line: string): void => io.err(`pal: ${safeLine(line)}\n`)
   const recorder = new Recorder({ store: projectStore(place), clock: systemClock, ids: systemIds(), tell })
   try {
