@@ -9,7 +9,7 @@ import {
   noMeasure,
   type Measure,
   type MeasuredMoment,
-} from '../src/companion/measure.ts'
+} from './companion-measure.ts'
 import { importFile } from '../src/lab/importers/import-file.ts'
 import { corpusOr } from '../test/shared-data.ts'
 

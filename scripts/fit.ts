@@ -18,10 +18,10 @@ import {
   verdictsOf,
   type Verdict,
 } from '../src/lab/compactions/report.ts'
-import { atDial, nothingAtDial, type AtDial } from '../src/lab/compactions/at-dial.ts'
+import { atDial, nothingAtDial, type AtDial } from './fitting/at-dial.ts'
 import { added } from '../src/lab/stats/gains.ts'
-import { fitLogistic } from '../src/lab/fitting/logistic.ts'
-import { rowsOf } from '../src/lab/fitting/rows.ts'
+import { fitLogistic } from './fitting/logistic.ts'
+import { rowsOf } from './fitting/rows.ts'
 import { importFile } from '../src/lab/importers/import-file.ts'
 import type { Recording } from '../src/lab/recording.ts'
 import { defaults } from '../src/settings/defaults.ts'
@@ -59,14 +59,13 @@ for (const file of [
     'compaction/excerpts',
     'compaction/file-work',
     'compaction/phrases',
-    'lab/fitting/rows',
     'lab/compactions/moments',
     'lab/entries',
     'settings/compaction-defaults',
   ].map((name) => join(root, 'src', `${name}.ts`)),
+  join(import.meta.dirname, 'fitting', 'rows.ts'),
 ])
   code.update(readFileSync(file))
-code.update(JSON.stringify(defaults.lab.fitting))
 const cache = join(root, 'node_modules', '.cache', 'fit', code.digest('hex').slice(0, 16))
 mkdirSync(cache, { recursive: true })
 
@@ -106,7 +105,7 @@ progress.end()
 
 function fit(without: string | null): ScoreWeights {
   const from = sessions.filter(({ project }) => project !== without)
-  const { ridge, rounds } = defaults.lab.fitting
+  const [ridge, rounds] = [1, 30]
   const rounded = (weights: readonly number[]): readonly number[] =>
     weights.map((weight) => Number(weight.toFixed(4)))
   return {

@@ -62,18 +62,6 @@ export const labDefaults = {
     futureTurns: 200,
     leastTurns: 40,
     perSession: 6,
-    /** What the dial keeps at simulated boundaries: how many of them, turns until the next would come, and the least view. */
-    atDial: { perSession: 4, futureTurns: 120, leastTokens: 45_000 },
-  },
-  fitting: {
-    /** Boundaries that are simulated in a session. */
-    perSession: 8,
-    /** Of names that were not needed one in so many is a row, which counts that often. */
-    oneIn: 8,
-    /** The newest lines of a needed name that are rows. */
-    linesEach: 12,
-    ridge: 1,
-    rounds: 30,
   },
   /** The wire rules judge each request after an edit, the first and the last, and of the others one in so many. */
   checkEvery: 8,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { RecordedTurn, Recording } from '../lab/recording.ts'
-import { added } from '../lab/stats/gains.ts'
-import { labelOf, measuredMoments, measuredTexts, noMeasure } from './measure.ts'
+import type { RecordedTurn, Recording } from '../../src/lab/recording.ts'
+import { added } from '../../src/lab/stats/gains.ts'
+import { labelOf, measuredMoments, measuredTexts, noMeasure } from '../../bench/companion-measure.ts'
 
 const usage = { input: 10, cacheRead: 1000, cacheWrite: 100, output: 50 }
 const user = (text: string, kind?: string): RecordedTurn => ({

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { lineFeatures } from '../../compaction/scoring/lines.ts'
-import { nameFeatures } from '../../compaction/scoring/names.ts'
-import { pieceFeatures } from '../../compaction/scoring/pieces.ts'
-import { defaults } from '../../settings/defaults.ts'
-import { sampleSession } from '../sample/session.ts'
-import { fitLogistic } from './logistic.ts'
-import { rowsOf } from './rows.ts'
+import { lineFeatures } from '../../src/compaction/scoring/lines.ts'
+import { nameFeatures } from '../../src/compaction/scoring/names.ts'
+import { pieceFeatures } from '../../src/compaction/scoring/pieces.ts'
+import { defaults } from '../../src/settings/defaults.ts'
+import { sampleSession } from '../../src/lab/sample/session.ts'
+import { fitLogistic } from '../../scripts/fitting/logistic.ts'
+import { rowsOf } from '../../scripts/fitting/rows.ts'
 
 /** Rows whose chance is known: drawn by a fixed sequence. */
 function drawn(weights: readonly number[], count: number): Float64Array {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { pointOf } from '../../projection/dial.ts'
-import { defaults } from '../../settings/defaults.ts'
-import { sampleSession } from '../sample/session.ts'
-import { atDial, quotesIn } from './at-dial.ts'
-import { call, recording, result, text } from '../../../test/lab/recordings.ts'
+import { pointOf } from '../../src/projection/dial.ts'
+import { defaults } from '../../src/settings/defaults.ts'
+import { sampleSession } from '../../src/lab/sample/session.ts'
+import { atDial, quotesIn } from '../../scripts/fitting/at-dial.ts'
+import { call, recording, result, text } from './recordings.ts'
 
 it('[J35] counts what edits quote and calls use, and an answer that lacks something once', () => {
   const session = sampleSession(1, defaults.lab.sample.sessions[2])

@@ -1,18 +1,20 @@
 // What the default boundary of the dial keeps, at boundaries nobody made: of the texts that later edits replace and of the
 // details that later calls use, both not shown again until then, and how many answers would have had to look something up.
 // A quick look at what a choice of what to keep is worth; what it costs is the replay's to say.
-import { plan, type PlanOptions } from '../../compaction/ladder.ts'
-import { blockWords } from '../../projection/folding/render.ts'
-import type { ViewBlock } from '../../projection/view.ts'
-import { defaults } from '../../settings/defaults.ts'
-import { replacedBy } from '../measuring/needs.ts'
-import { textOf, withoutLineNumbers } from '../measuring/texts.ts'
-import type { RecordedTurn, Recording } from '../recording.ts'
-import { added } from '../stats/gains.ts'
-import { wantedAt } from './details.ts'
-import { judgedBy } from './judge.ts'
-import { simulatedMoments, type CompactionMoment } from './moments.ts'
-import { foldOf, roomFor, withEdits } from './ours.ts'
+import { plan, type PlanOptions } from '../../src/compaction/ladder.ts'
+import { blockWords } from '../../src/projection/folding/render.ts'
+import type { ViewBlock } from '../../src/projection/view.ts'
+import { replacedBy } from '../../src/lab/measuring/needs.ts'
+import { textOf, withoutLineNumbers } from '../../src/lab/measuring/texts.ts'
+import type { RecordedTurn, Recording } from '../../src/lab/recording.ts'
+import { added } from '../../src/lab/stats/gains.ts'
+import { wantedAt } from '../../src/lab/compactions/details.ts'
+import { judgedBy } from '../../src/lab/compactions/judge.ts'
+import { simulatedMoments, type CompactionMoment } from '../../src/lab/compactions/moments.ts'
+import { foldOf, roomFor, withEdits } from '../../src/lab/compactions/ours.ts'
+
+/** Boundaries that are simulated in a session, turns until the next would come, and the least view. */
+const [perSession, futureTurns, leastTokens] = [4, 120, 45_000]
 
 /** Sums, so that sessions add up. */
 export const nothingAtDial = {
@@ -29,7 +31,6 @@ export type AtDial = Readonly<typeof nothingAtDial>
 
 /** All boundaries of a recording at which there is enough to put away. */
 export function atDial(recording: Recording, options: Partial<PlanOptions> = {}): AtDial {
-  const { perSession, futureTurns } = defaults.lab.compactions.atDial
   return simulatedMoments(recording, perSession)
     .map((moment) => keptAt({ ...moment, after: moment.after.slice(0, futureTurns) }, options))
     .reduce<AtDial>(added, nothingAtDial)
@@ -38,7 +39,7 @@ export function atDial(recording: Recording, options: Partial<PlanOptions> = {})
 function keptAt(moment: CompactionMoment, options: Partial<PlanOptions>): AtDial {
   const fold = foldOf(moment.before)
   const room = roomFor(fold)
-  if (fold.view().tokens < defaults.lab.compactions.atDial.leastTokens || !room.ok) return nothingAtDial
+  if (fold.view().tokens < leastTokens || !room.ok) return nothingAtDial
   const made = plan(fold, room.room, { trigger: 'auto', ...options })
   if (!made.ok) return nothingAtDial
   const parts = [...withEdits(fold, made.plan.edits).parts()]

@@ -1,22 +1,28 @@
 // What is learned from: at simulated boundaries every name seen so far with whether a later call used it before it was
 // seen again, and for those that were used, the lines that held them with whether they say what the use is about. The
 // features are those of the compaction itself; the future is looked at here alone.
-import { factsOf, piecesIn, type Piece } from '../../compaction/excerpts.ts'
-import { namesIn } from '../../compaction/phrases.ts'
-import { lineValuesIn, nameValuesIn } from '../../compaction/scoring/choice.ts'
-import { wordsIn } from '../../compaction/scoring/lines.ts'
-import { pieceValues } from '../../compaction/scoring/pieces.ts'
-import { surveyOf, type Survey } from '../../compaction/scoring/survey.ts'
-import { blockWords } from '../../projection/folding/render.ts'
-import type { ViewBlock } from '../../projection/view.ts'
-import type { PlanContext } from '../../compaction/plan-context.ts'
-import { defaults } from '../../settings/defaults.ts'
-import { wordsAround } from '../measuring/atoms.ts'
-import { simulatedMoments } from '../compactions/moments.ts'
-import { quotesIn } from '../compactions/at-dial.ts'
-import { plannedFrom, foldOf, newestIn } from '../compactions/ours.ts'
-import { leaves, linesOf, textOf, withoutLineNumbers } from '../measuring/texts.ts'
-import type { RecordedTurn, Recording } from '../recording.ts'
+import { factsOf, piecesIn, type Piece } from '../../src/compaction/excerpts.ts'
+import { namesIn } from '../../src/compaction/phrases.ts'
+import { lineValuesIn, nameValuesIn } from '../../src/compaction/scoring/choice.ts'
+import { wordsIn } from '../../src/compaction/scoring/lines.ts'
+import { pieceValues } from '../../src/compaction/scoring/pieces.ts'
+import { surveyOf, type Survey } from '../../src/compaction/scoring/survey.ts'
+import { blockWords } from '../../src/projection/folding/render.ts'
+import type { ViewBlock } from '../../src/projection/view.ts'
+import type { PlanContext } from '../../src/compaction/plan-context.ts'
+import { wordsAround } from '../../src/lab/measuring/atoms.ts'
+import { simulatedMoments } from '../../src/lab/compactions/moments.ts'
+import { quotesIn } from './at-dial.ts'
+import { plannedFrom, foldOf, newestIn } from '../../src/lab/compactions/ours.ts'
+import { leaves, linesOf, textOf, withoutLineNumbers } from '../../src/lab/measuring/texts.ts'
+import type { RecordedTurn, Recording } from '../../src/lab/recording.ts'
+
+/** Boundaries that are simulated in a session. */
+const perSession = 8
+/** Of names that were not needed one in so many is a row, which counts that often. */
+const oneIn = 8
+/** The newest lines of a needed name that are rows. */
+const linesEach = 12
 
 /** Numbers of rows of one session, ready for `fitLogistic`. */
 export interface SessionRows {
@@ -27,7 +33,7 @@ export interface SessionRows {
 
 export function rowsOf(recording: Recording): SessionRows {
   const rows: SessionRows = { name: [], line: [], piece: [] }
-  for (const { before, after } of simulatedMoments(recording, defaults.lab.fitting.perSession)) {
+  for (const { before, after } of simulatedMoments(recording, perSession)) {
     const fold = foldOf(before)
     addRows(surveyOf({ fold, parts: [...fold.parts()] }), usesIn(after), rows)
     const context = plannedFrom(fold)
@@ -63,7 +69,6 @@ function addPieces(context: PlanContext, quotes: readonly string[], rows: Sessio
       for (const piece of own) if (piece.from <= last && piece.to > first) quoted.add(piece)
     }
   }
-  const { oneIn } = defaults.lab.fitting
   for (const [index, piece] of pieces.entries()) {
     const isQuoted = quoted.has(piece)
     if (!isQuoted && index % oneIn !== 0) continue
@@ -91,7 +96,6 @@ function usesIn(after: readonly RecordedTurn[]): Uses {
 }
 
 function addRows(survey: Survey, uses: Uses, rows: SessionRows): void {
-  const { oneIn } = defaults.lab.fitting
   const needed = new Map<number, ReadonlySet<string>>()
   for (const [index, name] of survey.names.entries()) {
     const use = uses.get(name)
@@ -107,7 +111,6 @@ const useWords = (name: string, use: string): ReadonlySet<string> =>
 
 /** The newest lines of each name that was needed. */
 function addLines(survey: Survey, needed: ReadonlyMap<number, ReadonlySet<string>>, rows: SessionRows): void {
-  const { linesEach } = defaults.lab.fitting
   const taken = new Map<number, number>()
   for (const line of survey.lines.toReversed()) {
     for (const name of line.names) {
