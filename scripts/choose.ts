@@ -9,7 +9,6 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import {
-  chooseDefault,
   dial,
   playOne,
   policyNamed,
@@ -21,6 +20,7 @@ import {
   type Report,
   type Source,
 } from '../src/lab/index.ts'
+import { chooseDefault } from './choice.ts'
 import { defaults } from '../src/settings/defaults.ts'
 
 const windows = [200_000, 1_000_000]

@@ -15,7 +15,6 @@ export { noFigures, sharesOf, sum, type Figures, type Shares } from './measures.
 export { policyFrom } from './policy.ts'
 export type { Policy } from './policies/rules.ts'
 export { dial, layers, policies, policyNamed, texts } from './policies/list.ts'
-export { chooseDefault, type Candidate, type Choice } from './choice.ts'
 export { comparedText, comparedWith, type Compared } from './compared.ts'
 export {
   prepareReplay,

@@ -43,8 +43,6 @@ export const labDefaults = {
   cutResultChars: 2000,
   /** What counts in input-token equivalents: a token read from the cache, written for each lifetime, or put out. */
   equivalents: { fresh: 1, read: 0.1, write5m: 1.25, write1h: 2, output: 5 },
-  /** Rounds that the default of the dial may add, as a share of all requests. */
-  mostMoreRounds: 0.1,
   /** Every so many sessions one is held out and shown apart. */
   heldOutEvery: 3,
   compactions: {

@@ -1,10 +1,12 @@
 // The rule that chooses the default of the dial: of the places that are measured, the one whose total (what is sent and what
 // is looked up again) is least over all settings it was played in, with at most so many more rounds.
-import { defaults } from '../settings/defaults.ts'
-import { sum, sharesOf } from './measures.ts'
-import { policyNamed } from './policies/list.ts'
-import type { Lifetime } from './replay.ts'
-import type { Report } from './report.ts'
+import { sum, sharesOf } from '../src/lab/measures.ts'
+import { policyNamed } from '../src/lab/policies/list.ts'
+import type { Lifetime } from '../src/lab/replay.ts'
+import type { Report } from '../src/lab/report.ts'
+
+/** Rounds that the default of the dial may add, as a share of all requests. */
+const mostMoreRounds = 0.1
 
 export interface Candidate {
   readonly policy: string
@@ -41,7 +43,7 @@ export function chooseDefault(
       sum(rows.flatMap((row) => lifetimes.map((lifetime) => row!.figures[lifetime]))),
     )
     const isAllowed =
-      policyNamed(policy)?.hindsight !== true && (moreRounds ?? 0) <= defaults.lab.mostMoreRounds
+      policyNamed(policy)?.hindsight !== true && (moreRounds ?? 0) <= mostMoreRounds
     return [{ policy, total, moreRounds: moreRounds ?? 0, words, saidOnce, retention, readiness, isAllowed }]
   })
   const best = candidates.filter(({ isAllowed }) => isAllowed).toSorted((a, b) => a.total - b.total)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { chooseDefault } from './choice.ts'
-import { noFigures, sharesOf, type Figures } from './measures.ts'
-import type { Report } from './report.ts'
+import { chooseDefault } from '../../scripts/choice.ts'
+import { noFigures, sharesOf, type Figures } from '../../src/lab/measures.ts'
+import type { Report } from '../../src/lab/report.ts'
 
 const report = (all: Readonly<Record<string, Partial<Figures>>>): Report => {
   const rows = Object.entries(all).map(([policy, more]) => {
