@@ -1,6 +1,8 @@
 // What the readers of answers share: looking into JSON that somebody else wrote, calls with their arguments, and the
 // items that only their maker reads.
+import type { AnswerReader } from '../model/attempts.ts'
 import type { ServerRefusal } from '../model/failure.ts'
+import type { ModelMessage } from '../model/model.ts'
 import type { AssistantBlock, ItemBlock, Sidecar, ToolUseBlock } from '../transcript/content.ts'
 import type { StopKind } from '../transcript/stop.ts'
 
@@ -71,22 +73,24 @@ export const refusalOf = (error: unknown): ServerRefusal => ({
   header: () => null,
 })
 
-/** What the word for an end means, by a table of a wire. Servers that say it was finished and send calls mean the calls. */
-export function stopBy(
-  kinds: Readonly<Record<string, StopKind>>,
-  word: string | null,
-  hasCalls: boolean,
-): StopKind {
-  const kind = word === null ? 'end' : (kinds[word] ?? 'other')
-  return hasCalls && kind === 'end' ? 'tool' : kind
+/** A whole answer, fed to the reader of its stream at once. */
+export function readWhole(reader: AnswerReader, answer: unknown): ModelMessage | null {
+  reader.feed(answer)
+  return reader.message()
 }
 
-/** Of a whole answer. A call that cannot be read was cut by the output limit, whatever the server says. */
+/**
+ * What the word for the end of a whole answer means, by a table of a wire. A call that cannot be read was cut by the output
+ * limit, whatever the server says; one that says it was finished and sends calls means the calls.
+ */
 export function endOf(
   content: readonly AssistantBlock[],
   isRefused: boolean,
-  stopOf: (hasCalls: boolean) => StopKind,
+  kinds: Readonly<Record<string, StopKind>>,
+  word: string | null,
 ): StopKind {
   if (content.some((block) => 'broken' in block)) return 'length'
-  return isRefused ? 'refusal' : stopOf(content.some((block) => block.type === 'tool_use'))
+  if (isRefused) return 'refusal'
+  const kind = word === null ? 'end' : (kinds[word] ?? 'other')
+  return kind === 'end' && content.some((block) => block.type === 'tool_use') ? 'tool' : kind
 }

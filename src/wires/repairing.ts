@@ -17,6 +17,16 @@ export function repairNotes(): RepairNotes {
 /** A finding of a check, with its place. */
 export const problem = (rule: string, path: string, what: string): WireProblem => ({ rule, path, what })
 
+/** A rule that looks at each item of a list among its neighbours: a sentence where it is broken. */
+export const eachIn =
+  (list: string) =>
+  (rule: string, fault: (item: Fields, at: number, all: readonly Fields[]) => string | null) =>
+  (items: readonly Fields[]): readonly WireProblem[] =>
+    items.flatMap((item, at) => {
+      const what = fault(item, at, items)
+      return what === null ? [] : [problem(rule, `${list}.${at}`, what)]
+    })
+
 /** Half characters are refused by every server. */
 export function wellFormedFields(fields: Fields, path: string, notes: RepairNotes): Fields {
   if (isDeeplyWellFormed(fields)) return fields

@@ -12,7 +12,6 @@ import type { ModelMessage, WireName } from '../model/model.ts'
 import type { ModelInfo } from '../model/models.ts'
 import type { Composer, ComposerOptions } from '../request/compose.ts'
 import type { Usage } from '../transcript/fact.ts'
-import type { StopKind } from '../transcript/stop.ts'
 
 /** `Request` is the type of a request body, parsed: what `session.request()` gives. */
 export interface Wire<Request = unknown> {
@@ -31,8 +30,6 @@ export interface Wire<Request = unknown> {
   failureOf(refusal: ServerRefusal, now: number): Verdict
   /** Usage as the API reports it. What it does not report is zero. */
   usageOf(reported: unknown): Usage
-  /** What its word for the end of an answer means; calls in the answer may decide. */
-  stopOf(word: string | null, hasCalls: boolean): StopKind
   /** How its provider is asked how long a request is; unset where it has no such endpoint. */
   readonly count?: CountRules
   readonly capabilities: WireCapabilities

@@ -2,16 +2,11 @@
 // media in the spelling that every provider takes.
 import type { Message, Part, ToolResultBlock, ViewBlock } from '../projection/view.ts'
 import type { ComposerOptions, MessageWriter } from '../request/compose.ts'
+import type { Quirks } from './wire.ts'
 import { noOutput } from './anthropic/block-rules.ts'
 import { digest, type SentBlock, type SentMessage } from '../request/segments.ts'
 import { isDeeplyWellFormed, toWellFormed, wellFormedRecord } from '../request/well-formed.ts'
-import {
-  isMakersOwn,
-  textIn,
-  type Sidecar,
-  type ToolUseBlock,
-  type UserBlock,
-} from '../transcript/content.ts'
+import { isMakersOwn, textIn, type Sidecar, type ToolUseBlock } from '../transcript/content.ts'
 import {
   base64Of,
   describeMedia,
@@ -20,6 +15,11 @@ import {
   mediaInfo,
   type MediaBlock,
 } from '../transcript/media.ts'
+
+/** What a writer of messages is made with. */
+export interface WriterOptions extends ComposerOptions {
+  readonly quirks: Quirks
+}
 
 /** How a wire writes one message: `leaves` says of which parts only what everybody can read is sent. */
 export type WriteMessage = (message: Message, leaves: (part: Part) => boolean) => readonly SentMessage[]
@@ -73,7 +73,7 @@ export const isResult = (block: ViewBlock): block is ToolResultBlock =>
   block.type === 'tool_result' && 'is_error' in block
 
 /** One response may be kept as several entries. */
-export function responsesIn(parts: readonly Part[]): readonly (readonly Part[])[] {
+function responsesIn(parts: readonly Part[]): readonly (readonly Part[])[] {
   const runs: Part[][] = []
   for (const part of parts) {
     const last = runs.at(-1)
@@ -81,6 +81,52 @@ export function responsesIn(parts: readonly Part[]): readonly (readonly Part[])[
     else runs.push([part])
   }
   return runs
+}
+
+/** An answer for each response of a message; null where one says nothing. Between two stands what asks for the second. */
+export function answersIn(
+  message: Message,
+  goOn: SentMessage,
+  answerOf: (response: readonly Part[]) => SentMessage | null,
+): readonly SentMessage[] {
+  return responsesIn(message.parts).reduce<readonly SentMessage[]>((sent, response) => {
+    const answer = answerOf(response)
+    if (answer === null) return sent
+    return sent.length === 0 ? [answer] : [...sent, goOn, answer]
+  }, [])
+}
+
+/** How a wire writes what a user message holds: a result, with what of it must stand elsewhere, and everything else. */
+export interface UserWords {
+  result(block: ToolResultBlock, part: Part): string
+  /** Media of a result that stand behind the results, where a result is text. */
+  besides?(block: ToolResultBlock): readonly MediaBlock[]
+  media(block: MediaBlock): object
+  text(text: string): object
+}
+
+/** The blocks of a user message: results first, since they follow their calls. */
+export function userBlocks(
+  message: Message,
+  options: Pick<ComposerOptions, 'tag'>,
+  words: UserWords,
+): { readonly results: readonly SentBlock[]; readonly others: readonly SentBlock[] } {
+  const results: SentBlock[] = []
+  const others: SentBlock[] = []
+  const add = (shape: object, block: ViewBlock | null, part: Part): void =>
+    void others.push(sentBlock(JSON.stringify(shape), block, part))
+  for (const part of message.parts) {
+    for (const block of part.blocks) {
+      if (isResult(block)) {
+        results.push(sentBlock(words.result(block, part), block, part))
+        for (const media of words.besides?.(block) ?? []) add(words.media(media), media, part)
+      } else if (isMedia(block)) add(words.media(block), block, part)
+      else if (block.type === 'text') add(words.text(block.text), block, part)
+    }
+    const tag = part.kind === 'input' ? (options.tag?.(part) ?? null) : null
+    if (tag !== null) add(words.text(tag), null, part)
+  }
+  return { results, others }
 }
 
 /** What a summary of the server says in words; other content of a server's own says nothing elsewhere. */
@@ -138,7 +184,7 @@ export function resultText({ content, is_error }: ToolResultBlock): string {
 /** No field says so on wires whose results are plain text. */
 const failedPrefix = '(The call failed.)\n'
 
-export const mediaIn = (content: readonly UserBlock[]): readonly MediaBlock[] => content.filter(isMedia)
+export const mediaIn = ({ content }: ToolResultBlock): readonly MediaBlock[] => content.filter(isMedia)
 
 // ---- messages ----
 

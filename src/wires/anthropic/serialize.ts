@@ -6,7 +6,7 @@ import { describeMedia, isKeptSource, isMedia, mediaInfo, type MediaBlock } from
 import type { Message, Part, ToolResultBlock, ViewBlock } from '../../projection/view.ts'
 import type { ComposerOptions, MessageWriter } from '../../request/compose.ts'
 import { digest, type SentBlock, type SentMessage } from '../../request/segments.ts'
-import { createWriter, responsesIn } from '../writing.ts'
+import { answersIn, createWriter } from '../writing.ts'
 import { failedWithMedia, isDeeplyWellFormed, noAnswer, wellFormedRecord } from './block-rules.ts'
 
 /**
@@ -24,7 +24,9 @@ export function ownMessage(text: string): SentMessage {
 export const createSerializer = (options: ComposerOptions = {}): MessageWriter =>
   createWriter(
     (message, leaves) =>
-      message.role === 'user' ? userMessage(message, options) : answers(message, leaves, options),
+      message.role === 'user'
+        ? userMessage(message, options)
+        : answersIn(message, continueMessage, (response) => answerOf(response, leaves, options)),
     hasReasoning,
   )
 
@@ -46,25 +48,20 @@ function userMessage(message: Message, options: ComposerOptions): readonly SentM
   return results.length + others.length === 0 ? [] : [sentMessage('user', [...results, ...others])]
 }
 
-function answers(
-  message: Message,
+function answerOf(
+  response: readonly Part[],
   leavesOut: (part: Part) => boolean,
   options: ComposerOptions,
-): readonly SentMessage[] {
-  const sent: SentMessage[] = []
-  for (const response of responsesIn(message.parts)) {
-    const pieces: SentBlock[] = []
-    for (const part of response) {
-      const leaves = leavesOut(part)
-      for (const block of part.blocks)
-        if (!isItem(block) && (!leaves || !isReasoning(block))) pieces.push(piece(block, part, options))
-    }
-    if (pieces.length === 0) continue
-    if (!pieces.at(-1)!.takesBreakpoint) pieces.push(closing)
-    if (sent.length > 0) sent.push(continueMessage)
-    sent.push(sentMessage('assistant', pieces))
+): SentMessage | null {
+  const pieces: SentBlock[] = []
+  for (const part of response) {
+    const leaves = leavesOut(part)
+    for (const block of part.blocks)
+      if (!isItem(block) && (!leaves || !isReasoning(block))) pieces.push(piece(block, part, options))
   }
-  return sent
+  if (pieces.length === 0) return null
+  if (!pieces.at(-1)!.takesBreakpoint) pieces.push(closing)
+  return sentMessage('assistant', pieces)
 }
 
 // The wire refuses a message that ends in reasoning, which an interrupt between thinking and speaking leaves behind.

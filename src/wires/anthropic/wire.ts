@@ -3,7 +3,6 @@ import type { ModelMessage } from '../../model/model.ts'
 import type { ModelInfo } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { isRecord, type AssistantBlock } from '../../transcript/content.ts'
-import { stopKindOf } from '../../transcript/stop.ts'
 import type { CacheRules, Wire } from '../wire.ts'
 import { isBlock } from './block-rules.ts'
 import { createComposer } from './compose.ts'
@@ -25,7 +24,6 @@ export const anthropicWire: Wire<AnthropicRequest> = {
   repair: repairAnthropic,
   failureOf,
   usageOf: (reported) => usageOf(isRecord(reported) ? (reported as UsageReport) : {}),
-  stopOf: (word) => stopKindOf(word),
   count: anthropicCount,
   capabilities: {
     breakpoints: true,

@@ -145,7 +145,7 @@ const filtered = new Set(['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTE
 const spoiling = new Set(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'])
 
 /** What a finish reason means; a prompt that was blocked has none. */
-export function geminiStop(word: string | null, hasCalls: boolean): StopKind {
+function geminiStop(word: string | null, hasCalls: boolean): StopKind {
   if (word === null) return 'refusal'
   if (word === 'MAX_TOKENS') return 'length'
   if (filtered.has(word)) return 'filter'

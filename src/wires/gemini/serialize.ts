@@ -1,40 +1,37 @@
 // Messages of a view as contents. All results of a turn stand in one content, in the order of their calls; the first call of
 // an answer carries the signature it came with, and one that has none says so in the maker's own words.
 import type { Message, Part, ViewBlock } from '../../projection/view.ts'
-import type { ComposerOptions, MessageWriter } from '../../request/compose.ts'
+import type { MessageWriter } from '../../request/compose.ts'
 import type { SentBlock, SentMessage } from '../../request/segments.ts'
 import { isDeeplyWellFormed, wellFormedRecord } from '../../request/well-formed.ts'
 import { isItem, textIn, type ToolUseBlock } from '../../transcript/content.ts'
 import { isMedia, type MediaBlock } from '../../transcript/media.ts'
 import type { ToolResultBlock } from '../../projection/view.ts'
 import { continueText, noOutput } from '../anthropic/block-rules.ts'
-import type { Quirks } from '../wire.ts'
 import {
+  answersIn,
   createWriter,
   isCall,
   isResult,
   mediaIn,
   mediaOf,
-  responsesIn,
   sentBlock,
   sentMessage,
   serverText,
   sidecarOf,
+  userBlocks,
   withFields,
+  type WriterOptions,
 } from '../writing.ts'
 import { spelledName } from '../repairing.ts'
 import { dummySignature, geminiName, ownIdPrefix } from './words.ts'
 
-export interface GeminiWriterOptions extends ComposerOptions {
-  readonly quirks: Quirks
-}
-
-export function createGeminiWriter(options: GeminiWriterOptions): MessageWriter {
+export function createGeminiWriter(options: WriterOptions): MessageWriter {
   const order: CallOrder = new Map()
   return createWriter((message, leaves) => {
     if (message.role === 'user') return userContent(message, options, order)
     message.content.filter(isCall).forEach(({ id }, at) => order.set(id, at))
-    return answers(message, leaves, options)
+    return answersIn(message, goOn, (parts) => answerOf(parts, leaves, options))
   })
 }
 
@@ -49,25 +46,13 @@ export function ownGeminiMessage(text: string): SentMessage {
 }
 const goOn = ownGeminiMessage(continueText)
 
-function userContent(
-  message: Message,
-  options: GeminiWriterOptions,
-  order: CallOrder,
-): readonly SentMessage[] {
-  const results: SentBlock[] = []
-  const others: SentBlock[] = []
-  for (const part of message.parts) {
-    for (const block of part.blocks) {
-      if (isResult(block)) {
-        results.push(sentBlock(JSON.stringify({ functionResponse: responseOf(block, part) }), block, part))
-        for (const media of mediaIn(block.content)) others.push(mediaBlock(media, part, options))
-      } else if (isMedia(block)) others.push(mediaBlock(block, part, options))
-      else if (block.type === 'text')
-        others.push(sentBlock(JSON.stringify({ text: block.text }), block, part))
-    }
-    const tag = part.kind === 'input' ? (options.tag?.(part) ?? null) : null
-    if (tag !== null) others.push(sentBlock(JSON.stringify({ text: tag }), null, part))
-  }
+function userContent(message: Message, options: WriterOptions, order: CallOrder): readonly SentMessage[] {
+  const { results, others } = userBlocks(message, options, {
+    result: (block, part) => JSON.stringify({ functionResponse: responseOf(block, part) }),
+    besides: mediaIn,
+    media: (block) => mediaShape(block, options),
+    text: (text) => ({ text }),
+  })
   const blocks = [...inCallOrder(results, order), ...others]
   return blocks.length === 0 ? [] : [sentMessage('user', contentJson('user', blocks), blocks)]
 }
@@ -94,35 +79,17 @@ function responseOf(block: ToolResultBlock, part: Part): object {
   }
 }
 
-function mediaBlock(block: MediaBlock, part: Part, options: GeminiWriterOptions): SentBlock {
+function mediaShape(block: MediaBlock, options: WriterOptions): object {
   const media = mediaOf(block, options, options.quirks.images !== false)
-  const shape = (): object => {
-    if (media.kind === 'text') return { text: media.text }
-    if (media.kind === 'url') return { fileData: { fileUri: media.url } }
-    return { inlineData: { mimeType: media.mime, data: media.data } }
-  }
-  return sentBlock(JSON.stringify(shape()), block, part)
-}
-
-function answers(
-  message: Message,
-  leaves: (part: Part) => boolean,
-  options: GeminiWriterOptions,
-): readonly SentMessage[] {
-  const sent: SentMessage[] = []
-  for (const response of responsesIn(message.parts)) {
-    const answer = answerOf(response, leaves, options)
-    if (answer === null) continue
-    if (sent.length > 0) sent.push(goOn)
-    sent.push(answer)
-  }
-  return sent
+  if (media.kind === 'text') return { text: media.text }
+  if (media.kind === 'url') return { fileData: { fileUri: media.url } }
+  return { inlineData: { mimeType: media.mime, data: media.data } }
 }
 
 function answerOf(
   parts: readonly Part[],
   leaves: (part: Part) => boolean,
-  { quirks }: GeminiWriterOptions,
+  { quirks }: WriterOptions,
 ): SentMessage | null {
   const blocks: SentBlock[] = []
   let calls = 0

@@ -2,7 +2,7 @@
 // none of its logic, so that it can be its witness.
 import { isDeeplyWellFormed } from '../../request/well-formed.ts'
 import { fieldsOf, listOf, textOf, type Fields } from '../reading.ts'
-import { problem } from '../repairing.ts'
+import { eachIn, problem } from '../repairing.ts'
 import type { WireProblem, WireTarget } from '../wire.ts'
 import { asksSignatures } from './models.ts'
 import {
@@ -19,13 +19,7 @@ import {
 
 type Rule = (contents: readonly Fields[], target: WireTarget) => readonly WireProblem[]
 
-const eachContent =
-  (rule: string, fault: (content: Fields, at: number, all: readonly Fields[]) => string | null): Rule =>
-  (contents) =>
-    contents.flatMap((content, at) => {
-      const what = fault(content, at, contents)
-      return what === null ? [] : [problem(rule, `contents.${at}`, what)]
-    })
+const eachContent = eachIn('contents')
 
 const someContent: Rule = (contents) =>
   contents.length > 0 ? [] : [problem('some-content', 'contents', 'there is none')]

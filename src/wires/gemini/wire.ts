@@ -2,12 +2,12 @@
 import { countIn } from '../../model/count.ts'
 import type { ModelMessage } from '../../model/model.ts'
 import { noUsage } from '../openai-chat/usage.ts'
-import { fieldsOf } from '../reading.ts'
+import { fieldsOf, readWhole } from '../reading.ts'
 import type { Wire } from '../wire.ts'
 import { createGeminiComposer } from './compose.ts'
 import { geminiFailure } from './failure.ts'
 import { geminiCacheRules } from './models.ts'
-import { GeminiReader, geminiStop } from './reader.ts'
+import { GeminiReader } from './reader.ts'
 import { repairGemini } from './repair.ts'
 import type { GeminiRequest } from './request.ts'
 import { geminiUsage } from './usage.ts'
@@ -26,7 +26,6 @@ export const geminiWire: Wire<GeminiRequest> = {
   repair: repairGemini,
   failureOf: geminiFailure,
   usageOf: (reported) => geminiUsage(fieldsOf(reported) ?? {}) ?? noUsage,
-  stopOf: geminiStop,
   count: {
     // The whole request as one field: beside it, only the contents would be counted.
     body: (body, model) =>
@@ -45,7 +44,5 @@ function parse(answer: unknown, asked: string): ModelMessage | null {
   const fields = fieldsOf(answer)
   if (fields === null || (fields['candidates'] === undefined && fields['promptFeedback'] === undefined))
     return null
-  const reader = new GeminiReader(asked)
-  reader.feed(answer)
-  return reader.message()
+  return readWhole(new GeminiReader(asked), answer)
 }

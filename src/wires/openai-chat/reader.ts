@@ -15,7 +15,6 @@ import {
   listOf,
   objectIn,
   refusalOf,
-  stopBy,
   textOf,
   withSidecar,
   type Fields,
@@ -202,7 +201,7 @@ export class ChatReader implements AnswerReader {
 
   #end(content: readonly AssistantBlock[]): StopKind {
     const isRefused = this.#text === '' && this.#refused !== ''
-    return endOf(content, isRefused, (hasCalls) => chatStop(this.#finish, hasCalls))
+    return endOf(content, isRefused, kinds, this.#finish)
   }
 
   #content(): readonly AssistantBlock[] {
@@ -228,6 +227,7 @@ const saidIn = (content: unknown): string =>
     .map((part) => textOf(part['text']) ?? '')
     .join('')
 
+/** What a finish reason means. */
 const kinds: Readonly<Record<string, StopKind>> = {
   stop: 'end',
   length: 'length',
@@ -235,6 +235,3 @@ const kinds: Readonly<Record<string, StopKind>> = {
   function_call: 'tool',
   content_filter: 'filter',
 }
-
-/** What a finish reason means. */
-export const chatStop = (word: string | null, hasCalls: boolean): StopKind => stopBy(kinds, word, hasCalls)

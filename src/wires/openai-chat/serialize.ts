@@ -1,68 +1,56 @@
 // Messages of a view as those of a chat completion. A result is a message of its own that follows its call; what cannot
 // stand in one (an image) follows all of them in a user message.
 import type { Message, Part } from '../../projection/view.ts'
-import type { ComposerOptions, MessageWriter } from '../../request/compose.ts'
+import type { MessageWriter } from '../../request/compose.ts'
 import { digest, type SentBlock, type SentMessage } from '../../request/segments.ts'
 import { isItem, type ToolUseBlock } from '../../transcript/content.ts'
-import { isMedia, type MediaBlock } from '../../transcript/media.ts'
+import type { MediaBlock } from '../../transcript/media.ts'
 import { continueText } from '../anthropic/block-rules.ts'
 import { objectIn } from '../reading.ts'
 import type { Quirks } from '../wire.ts'
 import {
+  answersIn,
   argumentsOf,
   createWriter,
   dataUrl,
   isCall,
-  isResult,
   mediaIn,
   mediaOf,
-  responsesIn,
   resultText,
   sentBlock,
   sentMessage,
   serverText,
   sidecarOf,
+  userBlocks,
   withFields,
+  type WriterOptions,
 } from '../writing.ts'
 import { spelledId, spelledName } from '../repairing.ts'
 import { chatIdChars } from './request.ts'
 import { chatWire } from './words.ts'
 
-export interface ChatWriterOptions extends ComposerOptions {
-  readonly quirks: Quirks
-}
-
-export function createChatWriter(options: ChatWriterOptions): MessageWriter {
+export function createChatWriter(options: WriterOptions): MessageWriter {
   return createWriter((message, leaves) =>
-    message.role === 'user' ? userMessages(message, options) : answers(message, leaves, options),
+    message.role === 'user' ? userMessages(message, options) : answers(message, leaves, options.quirks),
   )
 }
 
 /** A user message that no entry stands behind. */
 export function ownChatMessage(text: string, quirks: Quirks): SentMessage {
-  const part = JSON.stringify({ type: 'text', text })
+  const part = JSON.stringify(textPart(text))
   return sentMessage('user', userJson([part], quirks), [sentBlock(part, null, null)])
 }
 
-function userMessages(message: Message, options: ChatWriterOptions): readonly SentMessage[] {
-  const results: SentBlock[] = []
-  const others: SentBlock[] = []
-  for (const part of message.parts) {
-    for (const block of part.blocks) {
-      if (isResult(block)) {
-        const tool_call_id = spelledId(block.tool_use_id, chatIdChars, digest)
-        const json = JSON.stringify({ role: 'tool', tool_call_id, content: resultText(block) })
-        results.push(sentBlock(json, block, part))
-        for (const media of mediaIn(block.content)) others.push(mediaBlock(media, part, options))
-      } else if (isMedia(block)) others.push(mediaBlock(block, part, options))
-      else if (block.type === 'text') {
-        const json = JSON.stringify({ type: 'text', text: block.text })
-        others.push(sentBlock(json, block, part))
-      }
-    }
-    const tag = part.kind === 'input' ? (options.tag?.(part) ?? null) : null
-    if (tag !== null) others.push(sentBlock(JSON.stringify({ type: 'text', text: tag }), null, part))
-  }
+function userMessages(message: Message, options: WriterOptions): readonly SentMessage[] {
+  const { results, others } = userBlocks(message, options, {
+    result: (block) => {
+      const tool_call_id = spelledId(block.tool_use_id, chatIdChars, digest)
+      return JSON.stringify({ role: 'tool', tool_call_id, content: resultText(block) })
+    },
+    besides: mediaIn,
+    media: (block) => mediaShape(block, options),
+    text: textPart,
+  })
   const items = results.map(({ json }) => json)
   if (others.length > 0)
     items.push(
@@ -73,6 +61,8 @@ function userMessages(message: Message, options: ChatWriterOptions): readonly Se
     )
   return items.length === 0 ? [] : [sentMessage('user', items.join(','), [...results, ...others])]
 }
+
+const textPart = (text: string): object => ({ type: 'text', text })
 
 /** Parts, so that a message that grows keeps its beginning; one text where a server takes nothing else. */
 function userJson(parts: readonly string[], quirks: Quirks): string {
@@ -85,33 +75,17 @@ function onlyText(parts: readonly string[]): string | null {
   return texts.every((text) => typeof text === 'string') ? texts.join('\n\n') : null
 }
 
-function mediaBlock(block: MediaBlock, part: Part, options: ChatWriterOptions): SentBlock {
+function mediaShape(block: MediaBlock, options: WriterOptions): object {
   const media = mediaOf(block, options, options.quirks.images !== false)
-  const shape = (): object => {
-    if (media.kind === 'text') return { type: 'text', text: media.text }
-    const url = media.kind === 'url' ? media.url : dataUrl(media.mime, media.data)
-    if (media.type === 'image') return { type: 'image_url', image_url: { url } }
-    if (media.kind === 'url') return { type: 'text', text: `[document at ${media.url}]` }
-    return { type: 'file', file: { filename: 'document.pdf', file_data: url } }
-  }
-  return sentBlock(JSON.stringify(shape()), block, part)
+  if (media.kind === 'text') return textPart(media.text)
+  const url = media.kind === 'url' ? media.url : dataUrl(media.mime, media.data)
+  if (media.type === 'image') return { type: 'image_url', image_url: { url } }
+  if (media.kind === 'url') return textPart(`[document at ${media.url}]`)
+  return { type: 'file', file: { filename: 'document.pdf', file_data: url } }
 }
 
-function answers(
-  message: Message,
-  leaves: (part: Part) => boolean,
-  options: ChatWriterOptions,
-): readonly SentMessage[] {
-  const sent: SentMessage[] = []
-  for (const response of responsesIn(message.parts)) {
-    const answer = answerOf(response, leaves, options.quirks)
-    if (answer === null) continue
-    // Asked for the second of two neighbouring answers, so it stays between them.
-    if (sent.length > 0) sent.push(ownChatMessage(continueText, options.quirks))
-    sent.push(answer)
-  }
-  return sent
-}
+const answers = (message: Message, leaves: (part: Part) => boolean, quirks: Quirks): readonly SentMessage[] =>
+  answersIn(message, ownChatMessage(continueText, quirks), (parts) => answerOf(parts, leaves, quirks))
 
 function answerOf(
   parts: readonly Part[],
@@ -124,7 +98,7 @@ function answerOf(
   for (const part of parts) {
     for (const block of part.blocks) {
       const text = block.type === 'text' && 'text' in block ? block.text : serverText(block)
-      if (text !== null) texts.push(sentBlock(JSON.stringify({ type: 'text', text }), block, part))
+      if (text !== null) texts.push(sentBlock(JSON.stringify(textPart(text)), block, part))
       else if (isCall(block)) calls.push(sentBlock(callJson(block, leaves(part)), block, part))
       else if (isItem(block) && block.wire === chatWire && !leaves(part))
         own.push(sentBlock(block.raw, block, part))

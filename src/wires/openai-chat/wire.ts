@@ -1,11 +1,11 @@
 // Chat Completions as a wire: what OpenAI and most other servers speak.
 import type { ModelMessage } from '../../model/model.ts'
 import { openAiCacheRules } from '../openai-caching.ts'
-import { fieldsOf } from '../reading.ts'
+import { fieldsOf, readWhole } from '../reading.ts'
 import type { Wire } from '../wire.ts'
 import { createChatComposer } from './compose.ts'
 import { openAiFailure } from './failure.ts'
-import { ChatReader, chatStop } from './reader.ts'
+import { ChatReader } from './reader.ts'
 import { repairChat } from './repair.ts'
 import { mostTools, type ChatRequest } from './request.ts'
 import { chatUsage, noUsage } from './usage.ts'
@@ -24,7 +24,6 @@ export const openAiChatWire: Wire<ChatRequest> = {
   repair: repairChat,
   failureOf: openAiFailure,
   usageOf: (reported) => chatUsage(fieldsOf(reported) ?? {}) ?? noUsage,
-  stopOf: chatStop,
   capabilities: {
     breakpoints: false,
     diagnosis: null,
@@ -35,7 +34,5 @@ export const openAiChatWire: Wire<ChatRequest> = {
 
 function parse(answer: unknown, asked: string): ModelMessage | null {
   if (!Array.isArray(fieldsOf(answer)?.['choices'])) return null
-  const reader = new ChatReader(asked)
-  reader.feed(answer)
-  return reader.message()
+  return readWhole(new ChatReader(asked), answer)
 }

@@ -15,7 +15,6 @@ import {
   itemBlock,
   listOf,
   refusalOf,
-  stopBy,
   textOf,
   withSidecar,
   type Fields,
@@ -181,7 +180,7 @@ export class ResponsesReader implements AnswerReader {
   }
 
   #end(content: readonly AssistantBlock[]): StopKind {
-    return endOf(content, this.#refused, (hasCalls) => responsesStop(this.#why ?? this.#status, hasCalls))
+    return endOf(content, this.#refused, kinds, this.#why ?? this.#status)
   }
 
   #content(): readonly AssistantBlock[] {
@@ -229,16 +228,13 @@ export class ResponsesReader implements AnswerReader {
   }
 }
 
+/** What the status of a response means, or the reason that it is incomplete. */
 const kinds: Readonly<Record<string, StopKind>> = {
   completed: 'end',
   max_output_tokens: 'length',
   content_filter: 'filter',
   incomplete: 'length',
 }
-
-/** What the status of a response means, or the reason that it is incomplete. */
-export const responsesStop = (word: string | null, hasCalls: boolean): StopKind =>
-  stopBy(kinds, word, hasCalls)
 
 const callIdOf = (item: Fields): string => textOf(item['call_id']) ?? textOf(item['id']) ?? ''
 

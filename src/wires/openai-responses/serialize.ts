@@ -1,44 +1,44 @@
 // Messages of a view as the items of a response's input. Nothing is stored with the provider, so items carry no ids but those
 // sealed in reasoning, and reasoning goes along only with its encrypted content and the item it led to.
 import type { Message, Part, ViewBlock } from '../../projection/view.ts'
-import type { ComposerOptions, MessageWriter } from '../../request/compose.ts'
+import type { MessageWriter } from '../../request/compose.ts'
 import { digest, type SentBlock, type SentMessage } from '../../request/segments.ts'
-import { isItem, type UserBlock } from '../../transcript/content.ts'
+import { isItem, textIn } from '../../transcript/content.ts'
 import { isMedia, type MediaBlock } from '../../transcript/media.ts'
 import { continueText } from '../anthropic/block-rules.ts'
 import { objectIn, textOf } from '../reading.ts'
-import type { Quirks } from '../wire.ts'
 import {
+  answersIn,
   argumentsOf,
   createWriter,
   dataUrl,
   isCall,
-  isResult,
   mediaOf,
-  responsesIn,
   resultText,
   sentBlock,
   sentMessage,
   serverText,
   sidecarOf,
+  userBlocks,
+  type WriterOptions,
 } from '../writing.ts'
 import { spelledId, spelledName } from '../repairing.ts'
 import { callIdChars } from './request.ts'
 import { responsesWire } from './words.ts'
 
-export interface ResponsesWriterOptions extends ComposerOptions {
-  readonly quirks: Quirks
-}
-
-export function createResponsesWriter(options: ResponsesWriterOptions): MessageWriter {
+export function createResponsesWriter(options: WriterOptions): MessageWriter {
   return createWriter((message, leaves) =>
-    message.role === 'user' ? userItems(message, options) : answers(message, leaves),
+    message.role === 'user'
+      ? userItems(message, options)
+      : answersIn(message, goOn, (parts) => answerOf(parts, leaves)),
   )
 }
 
+const textPart = (text: string): object => ({ type: 'input_text', text })
+
 /** A user message that no entry stands behind. */
 export function ownResponsesMessage(text: string): SentMessage {
-  const part = JSON.stringify({ type: 'input_text', text })
+  const part = JSON.stringify(textPart(text))
   return sentMessage('user', userJson([part]), [sentBlock(part, null, null)])
 }
 const goOn = ownResponsesMessage(continueText)
@@ -47,56 +47,31 @@ function userJson(parts: readonly string[]): string {
   return `{"type":"message","role":"user","content":[${parts.join(',')}]}`
 }
 
-function userItems(message: Message, options: ResponsesWriterOptions): readonly SentMessage[] {
-  const results: SentBlock[] = []
-  const others: SentBlock[] = []
-  for (const part of message.parts) {
-    for (const block of part.blocks) {
-      if (isResult(block)) {
-        const call_id = spelledId(block.tool_use_id, callIdChars, digest)
-        const head = `{"type":"function_call_output","call_id":${JSON.stringify(call_id)}`
-        const media = block.content.some(isMedia)
-        const output = media
-          ? `[${block.content.map((inner) => inputPart(inner, options)).join(',')}]`
-          : JSON.stringify(resultText(block))
-        results.push(sentBlock(`${head},"output":${output}}`, block, part))
-      } else if (isMedia(block) || block.type === 'text')
-        others.push(sentBlock(inputPart(block, options), block, part))
-    }
-    const tag = part.kind === 'input' ? (options.tag?.(part) ?? null) : null
-    if (tag !== null) others.push(sentBlock(JSON.stringify({ type: 'input_text', text: tag }), null, part))
-  }
+function userItems(message: Message, options: WriterOptions): readonly SentMessage[] {
+  const media = (block: MediaBlock): object => mediaPart(block, options)
+  const { results, others } = userBlocks(message, options, {
+    result: (block) => {
+      const call_id = spelledId(block.tool_use_id, callIdChars, digest)
+      const output = block.content.some(isMedia)
+        ? block.content.map((inner) => (isMedia(inner) ? media(inner) : textPart(textIn([inner]))))
+        : resultText(block)
+      return JSON.stringify({ type: 'function_call_output', call_id, output })
+    },
+    media,
+    text: textPart,
+  })
   const items = results.map(({ json }) => json)
   if (others.length > 0) items.push(userJson(others.map(({ json }) => json)))
   return items.length === 0 ? [] : [sentMessage('user', items.join(','), [...results, ...others])]
 }
 
-function inputPart(block: UserBlock, options: ResponsesWriterOptions): string {
-  return JSON.stringify(
-    isMedia(block)
-      ? mediaPart(block, options)
-      : { type: 'input_text', text: block.type === 'text' ? block.text : '' },
-  )
-}
-
-function mediaPart(block: MediaBlock, options: ResponsesWriterOptions): object {
+function mediaPart(block: MediaBlock, options: WriterOptions): object {
   const media = mediaOf(block, options, options.quirks.images !== false)
-  if (media.kind === 'text') return { type: 'input_text', text: media.text }
+  if (media.kind === 'text') return textPart(media.text)
   const url = media.kind === 'url' ? media.url : dataUrl(media.mime, media.data)
   if (media.type === 'image') return { type: 'input_image', image_url: url }
   if (media.kind === 'url') return { type: 'input_file', file_url: url }
   return { type: 'input_file', filename: 'document.pdf', file_data: url }
-}
-
-function answers(message: Message, leaves: (part: Part) => boolean): readonly SentMessage[] {
-  const sent: SentMessage[] = []
-  for (const response of responsesIn(message.parts)) {
-    const answer = answerOf(response, leaves)
-    if (answer === null) continue
-    if (sent.length > 0) sent.push(goOn)
-    sent.push(answer)
-  }
-  return sent
 }
 
 /** One item of an answer that is still being put together: texts join until something else begins. */

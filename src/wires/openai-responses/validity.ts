@@ -2,7 +2,7 @@
 // repair and none of its logic, so that it can be its witness.
 import { isDeeplyWellFormed } from '../../request/well-formed.ts'
 import { fieldsOf, textOf, type Fields } from '../reading.ts'
-import { namePattern, problem } from '../repairing.ts'
+import { eachIn, namePattern, problem } from '../repairing.ts'
 import type { WireProblem } from '../wire.ts'
 import {
   callIdOf,
@@ -22,13 +22,7 @@ import {
 
 type Rule = (items: readonly Fields[], request: ResponsesRequest) => readonly WireProblem[]
 
-const eachItem =
-  (rule: string, fault: (item: Fields, at: number, items: readonly Fields[]) => string | null): Rule =>
-  (items) =>
-    items.flatMap((item, at) => {
-      const what = fault(item, at, items)
-      return what === null ? [] : [problem(rule, `input.${at}`, what)]
-    })
+const eachItem = eachIn('input')
 
 const someItem: Rule = (items) => (items.length > 0 ? [] : [problem('some-item', 'input', 'there is none')])
 
@@ -64,7 +58,7 @@ const reasoning: Rule = (items, request) =>
     if (!isReasoningItem(item)) return null
     if (request['store'] === false && !isSealed(item)) return 'it is not stored and not sealed'
     return leadsToItem(items, at) ? null : 'what it led to is not there'
-  })(items, request)
+  })(items)
 
 const loneId = eachItem('lone-id', (item, at, items) =>
   isMade(item) && idOf(item) !== null && !reasoningBefore(items, at) ? 'its reasoning is not there' : null,

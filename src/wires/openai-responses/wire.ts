@@ -5,10 +5,10 @@ import { openAiCacheRules } from '../openai-caching.ts'
 import { openAiFailure } from '../openai-chat/failure.ts'
 import { mostTools } from '../openai-chat/request.ts'
 import { noUsage } from '../openai-chat/usage.ts'
-import { fieldsOf } from '../reading.ts'
+import { fieldsOf, readWhole } from '../reading.ts'
 import type { Wire } from '../wire.ts'
 import { createResponsesComposer } from './compose.ts'
-import { ResponsesReader, responsesStop } from './reader.ts'
+import { ResponsesReader } from './reader.ts'
 import { repairResponses } from './repair.ts'
 import type { ResponsesRequest } from './request.ts'
 import { responsesUsage } from './usage.ts'
@@ -42,7 +42,6 @@ export const openAiResponsesWire: Wire<ResponsesRequest> = {
     body: (body) => JSON.stringify(onlyFields(body, counted)),
     tokensIn: (answer) => countIn(answer, 'input_tokens'),
   },
-  stopOf: responsesStop,
   capabilities: {
     breakpoints: false,
     diagnosis: null,
@@ -53,7 +52,5 @@ export const openAiResponsesWire: Wire<ResponsesRequest> = {
 
 function parse(answer: unknown, asked: string): ModelMessage | null {
   if (fieldsOf(answer)?.['object'] !== 'response') return null
-  const reader = new ResponsesReader(asked)
-  reader.feed(answer)
-  return reader.message()
+  return readWhole(new ResponsesReader(asked), answer)
 }
