@@ -209,16 +209,15 @@ describe('an answer that is large', () => {
     const text = new EventText((event) => void events.push(event))
     const picture = 'x'.repeat(400_000)
     const said = `data: {"a":1}\r\n\r\ndata: ${JSON.stringify({ picture })}\n\ndata: {"b":2}\n\ndata: {"c":3}`
-    // How much is looked through for the line that ends an event.
-    let looked = 0
-    const { exec } = RegExp.prototype
-    const spy = vi.spyOn(RegExp.prototype, 'exec').mockImplementation(function (this: RegExp, piece: string) {
-      if (this.source === String.raw`\r?\n\r?\n`) looked += piece.length
-      return exec.call(this, piece)
-    })
+    const exec = vi.spyOn(RegExp.prototype, 'exec')
     for (let at = 0; at < said.length; at += 500) text.push(said.slice(at, at + 500))
     text.end()
-    spy.mockRestore()
+    // How much is looked through for the line that ends an event.
+    const { calls: done, contexts } = exec.mock
+    const looked = done
+      .filter((_, at) => (contexts[at] as RegExp).source === String.raw`\r?\n\r?\n`)
+      .reduce((sum, [piece]) => sum + piece.length, 0)
+    exec.mockRestore()
     expect(events).toEqual([{ a: 1 }, { picture }, { b: 2 }, { c: 3 }])
     expect(looked).toBeLessThan(10 * said.length)
     const cut: unknown[] = []
@@ -233,7 +232,8 @@ describe('an answer that is large', () => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
       response.end(bytes[number - 1])
     })
-    const { url, stop } = await world.gateway(behind.url, { limits })
+    const gateway = await world.gateway(behind.url, { limits })
+    const { url } = gateway
     for (const [at, sent] of bytes.entries()) {
       const got = await fetch(`${url}/v1/messages`, {
         method: 'POST',
@@ -242,7 +242,7 @@ describe('an answer that is large', () => {
       })
       expect(await got.text()).toBe(gunzipSync(sent).toString())
     }
-    await stop()
+    await gateway.stop()
     const said = (await factsIn(world.folder)).flat().filter(({ type }) => type === 'assistant-message')
     expect(said).toMatchObject([{ content: [{ text: 'small' }] }])
   })
