@@ -192,6 +192,9 @@ describe('read-only commands', () => {
       "jq -n '[env]'",
       `jq -n '"\\(env)"'`,
       "jq -n '{(env|keys[0]): 1}'",
+      // Since 1.7 a condition is a value of an object, and a comma in it parts no keys.
+      "jq -n '{a: if true then 1, env else 2 end}'",
+      "jq -n '{a: if true, env then 1 else 2 end, b}'",
       'jq input_filename a',
       'jq -n get_search_list',
       'jq -f a b',
@@ -222,6 +225,7 @@ describe('read-only commands', () => {
     expect(await otherThan('ask', more)).toEqual([])
     const plain = [
       "jq '.a.env | keys' a",
+      "jq '{a: (if .x then 1, 2 else 3 end), if: .if, end: 1, env} | if .a then .b else empty end' a",
       "jq -r '.[] | select(.x == 1) | {name, env}' a",
       `jq -r '.a | "\\(.b) \\(.c)"' a`,
       "awk '{print $1}' a",

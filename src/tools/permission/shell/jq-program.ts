@@ -21,6 +21,10 @@ const names = new Set(
 const token =
   /\s+|"|@[a-z0-9]+|\$[A-Za-z_]\w*|\.[A-Za-z_]\w*|[A-Za-z_]\w*(?:::\w+)*|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\/\/=|\?\/\/|\/\/|\|=|[-+*/%]=|==|!=|<=|>=|\.\.|[-.[\](){}|,:;?<>=+*/%]/y
 
+/** What ends what was opened. Within a condition a comma parts values, also where that stands in an object. */
+const endings: Readonly<Record<string, string>> = { '[': ']', '(': ')', '{': '}', if: 'end' }
+const closings = new Set(Object.values(endings))
+
 /** Texts within texts. */
 const deepest = 8
 
@@ -43,17 +47,17 @@ function scan(program: string, from: number, depth: number): number | string {
     if (found === undefined) return `the jq program contains ${program[at]}, which cannot be checked`
     at += found.length
     if (/^\s/.test(found)) continue
+    const isName = /^[A-Za-z_]/.test(found)
+    const isKey = isName && open.at(-1) === '}' && (before === '{' || before === ',')
     if (found === '"') {
       const end = text(program, at, depth)
       if (typeof end === 'string') return end
       at = end
-    } else if (/^[[({]$/.test(found)) open.push(found)
-    else if (/^[\])}]$/.test(found)) {
-      if (open.length === 0)
-        return isInside && found === ')' ? at : 'the parentheses of the jq program are not balanced'
-      open.pop()
-    } else if (/^[A-Za-z_]/.test(found)) {
-      const isKey = open.at(-1) === '{' && (before === '{' || before === ',')
+    } else if (Object.hasOwn(endings, found) && !isKey) open.push(endings[found]!)
+    else if (closings.has(found) && !isKey) {
+      if (open.length === 0 && isInside && found === ')') return at
+      if (open.pop() !== found) return 'the parentheses of the jq program are not balanced'
+    } else if (isName) {
       if (!isKey && !names.has(found)) return `${found} in the jq program may show more than its input`
     } else if (found === '$ENV' || found.startsWith('$__')) return `${found} shows the environment`
     before = found
