@@ -42,8 +42,7 @@ export function chooseDefault(
     const { total, moreRounds, words, saidOnce, retention, readiness } = sharesOf(
       sum(rows.flatMap((row) => lifetimes.map((lifetime) => row!.figures[lifetime]))),
     )
-    const isAllowed =
-      policyNamed(policy)?.hindsight !== true && (moreRounds ?? 0) <= mostMoreRounds
+    const isAllowed = policyNamed(policy)?.hindsight !== true && (moreRounds ?? 0) <= mostMoreRounds
     return [{ policy, total, moreRounds: moreRounds ?? 0, words, saidOnce, retention, readiness, isAllowed }]
   })
   const best = candidates.filter(({ isAllowed }) => isAllowed).toSorted((a, b) => a.total - b.total)

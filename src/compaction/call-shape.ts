@@ -1,5 +1,6 @@
 // What a call is, seen from the shape of what it was given and never from the name of its tool or of its fields: which
 // files it works on and how, which command it runs, which tasks it lists. Arguments may be wrapped in objects or in JSON.
+import { jsonIn } from '../transcript/json.ts'
 import { isRecord } from '../transcript/content.ts'
 
 export type Deed = 'read' | 'written' | 'edited'
@@ -38,12 +39,8 @@ function leavesAt(value: unknown, without: RegExp | undefined, depth: number): s
 /** A text that is JSON of an object or a list, as that. */
 function opened(text: string): unknown {
   if (!/^\s*[{[]/.test(text) || !/[}\]]\s*$/.test(text)) return null
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' ? value : null
-  } catch {
-    return null
-  }
+  const value = jsonIn(text)
+  return typeof value === 'object' ? value : null
 }
 
 const mostScanned = 4000

@@ -3,6 +3,7 @@
 // reason on standard error. One that fails, says nonsense or takes too long is shown, and where it was to judge a call
 // the call is blocked (PM53); its whole process group is ended. What it says passes the limits of a
 // tool result and loses its secrets, as tool results do.
+import { objectIn } from '../transcript/json.ts'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { redact } from '../disk/redact.ts'
 import { defaults } from '../settings/defaults.ts'
@@ -102,8 +103,8 @@ function answerIn(text: string, name: HookName, command: string): HookAnswer {
   const said = bounded(text.trim())
   if (said === '') return { context: null, block: null, failures: [] }
   if (!said.startsWith('{')) return { context: said, block: null, failures: [] }
-  const value = parsed(said)
-  if (value === undefined)
+  const value = objectIn(said)
+  if (value === null)
     return name === 'PreToolUse'
       ? broken(name, command, 'answered with JSON that cannot be read')
       : { context: said, block: null, failures: [] }
@@ -119,14 +120,6 @@ function answerIn(text: string, name: HookName, command: string): HookAnswer {
 }
 
 const textIn = (field: unknown): string | null => (typeof field === 'string' && field !== '' ? field : null)
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    return JSON.parse(text) as Readonly<Record<string, unknown>>
-  } catch {
-    return undefined
-  }
-}
 
 /** A hook has no place beside the session to keep the rest, so it is cut, and that is said. */
 function bounded(text: string): string {

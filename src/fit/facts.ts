@@ -1,6 +1,7 @@
 // The conversation of a foreign agent as facts of an ordinary session, so that everything that reads sessions reads it too.
 // A person is behind these words, but a program sent them: nothing of it counts as typed here. What a fact cannot say (a
 // block of a kind we do not know) stands as its JSON. Pure.
+import { objectIn } from '../transcript/json.ts'
 import { isRecord, type AssistantBlock, type UserBlock } from '../transcript/content.ts'
 import { textResult, type Fact, type Section, type ToolSpec } from '../transcript/fact.ts'
 import { callId } from '../transcript/ids.ts'
@@ -120,13 +121,8 @@ function callBlock(id: string | null, name: string | null, input: unknown): Assi
   const call = { type: 'tool_use', id: id ?? '', name: name ?? '' } as const
   if (isRecord(input)) return { ...call, input }
   const text = textOf(input) ?? ''
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isRecord(value)) return { ...call, input: value }
-  } catch {
-    // Free text of a custom tool, or arguments that were cut: kept as they came.
-  }
-  return { ...call, input: { input: text } }
+  // Free text of a custom tool, or arguments that were cut: kept as they came.
+  return { ...call, input: objectIn(text) ?? { input: text } }
 }
 
 function responsesUnit(value: unknown): readonly Said[] {

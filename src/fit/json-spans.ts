@@ -2,6 +2,7 @@
 // and what is not changed is sent on as the slice it was. Nothing is trusted: what is not well-formed gives null, and whoever
 // asked forwards the text untouched. Below the depth asked for brackets are counted, not followed, so that no body can
 // exhaust the stack.
+import { jsonIn } from '../transcript/json.ts'
 
 /** From the first byte of a value to behind its last. */
 export interface Span {
@@ -222,12 +223,7 @@ export function textAt(bytes: Uint8Array, { start, end }: Span): string | null {
 /** The value at a span, made; undefined where it is no JSON. */
 export function valueAt(bytes: Uint8Array, span: Span): unknown {
   const text = textAt(bytes, span)
-  if (text === null) return undefined
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
+  return text === null ? undefined : jsonIn(text)
 }
 
 /** Names and the words that wires use are short: those are made byte by byte, faster than any parser does it. */

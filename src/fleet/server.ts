@@ -1,5 +1,6 @@
 // The fleet over HTTP: send input, follow a session, answer a question. Every request needs the token of a tenant; a page in a
 // browser must not speak to it whatever it is called, and nothing is changed by a GET.
+import { jsonIn } from '../transcript/json.ts'
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -194,11 +195,8 @@ async function readJson(request: IncomingMessage, most: number): Promise<{ reado
     else parts.length = 0
   }
   if (size > most) return null
-  try {
-    return { value: JSON.parse(Buffer.concat(parts).toString('utf8')) as unknown }
-  } catch {
-    return null
-  }
+  const value = jsonIn(Buffer.concat(parts).toString('utf8'))
+  return value === undefined ? null : { value }
 }
 
 function decoded(text: string): string | null {

@@ -1,6 +1,7 @@
 // Which memories would help, asked of a small model: a direct call on the session's account, with a prompt of
 // its own and no tools. It sees descriptions, never texts, and answers with names; what is no name of the manifest is
 // dropped by who asked. Given up after a while: the ranker then serves alone.
+import { jsonIn } from '../transcript/json.ts'
 import type { JobContext } from '../engine/ports.ts'
 import type { Recall, RecallAsk } from '../engine/ports.ts'
 import type { MemoryRecall, Selection, Selector } from '../memory/recall/recall.ts'
@@ -81,13 +82,8 @@ export function namesIn(answer: string): readonly string[] | null {
 }
 
 function listIn(json: string): readonly string[] | null {
-  try {
-    const value: unknown = JSON.parse(json)
-    const list = Array.isArray(value) ? value : isRecord(value) ? value['files'] : null
-    if (!Array.isArray(list)) return null
-    return list.filter((name): name is string => typeof name === 'string')
-  } catch {
-    // Not JSON: the next piece may be.
-    return null
-  }
+  const value = jsonIn(json)
+  const list = isRecord(value) ? value['files'] : value
+  // Not JSON: the next piece may be.
+  return Array.isArray(list) ? list.filter((name): name is string => typeof name === 'string') : null
 }

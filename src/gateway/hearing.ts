@@ -1,5 +1,6 @@
 // Hears an answer on its way to the client and gives it as a message: streamed or whole, encoded or not. An answer that cannot
 // be read gives null, and the session says that it was not recorded.
+import { jsonIn } from '../transcript/json.ts'
 import type { IncomingMessage } from 'node:http'
 import type { ServerRefusal } from '../model/failure.ts'
 import type { ModelMessage, WireName } from '../model/model.ts'
@@ -50,7 +51,7 @@ export function hearAnswer(
     async end() {
       if (!(await tap.end())) return null
       if (isStream) events.end()
-      const message = isStream ? reader.message() : wire.parse(parsed(whole.join('')), asked)
+      const message = isStream ? reader.message() : wire.parse(jsonIn(whole.join('')), asked)
       return message === null ? null : answered(message, isStream && !reader.complete)
     },
   }
@@ -67,11 +68,3 @@ const answered = (
   usage,
   isPartial,
 })
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return null
-  }
-}

@@ -1,5 +1,6 @@
 // Who sends, and what the client says the conversation is called. The credential is never kept: a salted hash of it is the
 // tenant, and no lookup crosses that. A label is a claim, used to group and never believed over the content.
+import { objectIn } from '../transcript/json.ts'
 import { hash } from 'node:crypto'
 import { isRecord } from '../transcript/content.ts'
 import { parameter, type ForeignRequest } from '../fit/layouts.ts'
@@ -56,13 +57,7 @@ export function labelOf(header: HeaderOf, request: ForeignRequest): string {
 
 function sessionIn(metadata: unknown): unknown {
   const user = isRecord(metadata) ? metadata['user_id'] : undefined
-  if (typeof user !== 'string') return undefined
-  try {
-    const value: unknown = JSON.parse(user)
-    return isRecord(value) ? value['session_id'] : undefined
-  } catch {
-    return undefined
-  }
+  return typeof user === 'string' ? objectIn(user)?.['session_id'] : undefined
 }
 
 const clients: readonly (readonly [pattern: RegExp, name: string])[] = [

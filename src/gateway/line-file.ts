@@ -1,5 +1,6 @@
 // A file of JSON lines that several processes append to: a line is whole or not there, and what others have appended is read
 // when it is asked for. A torn line, left by a crash, is skipped and never swallows the next.
+import { objectIn } from '../transcript/json.ts'
 import { dirname } from 'node:path'
 import {
   attempt,
@@ -10,7 +11,6 @@ import {
   type OpenFile,
   type Result,
 } from '../disk/fs.ts'
-import { isRecord } from '../transcript/content.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -49,7 +49,12 @@ export class LineFile {
     const added = await readAt(this.#file, this.#read, bytes - this.#read)
     const end = added.lastIndexOf(newline) + 1
     this.#read += end
-    return added.subarray(0, end).toString().split('\n').flatMap(parsed)
+    return added
+      .subarray(0, end)
+      .toString()
+      .split('\n')
+      .map(objectIn)
+      .filter((fields) => fields !== null)
   }
 
   /** Appends records; `durable` waits until they are on the disk. */
@@ -80,14 +85,5 @@ async function openOrMake(fs: FileSystem, path: string): Promise<OpenFile> {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return fs.open(path, 'append')
     throw error
-  }
-}
-
-function parsed(line: string): readonly Fields[] {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isRecord(value) ? [value] : []
-  } catch {
-    return []
   }
 }

@@ -1,6 +1,7 @@
 // The index as bytes: sixteen for each entry, in columns, so that a hundred thousand entries are a megabyte and a half and
 // a browser reads them without making an object for each. Little endian, whatever the machine.
 //   "PIX1" · length of the header · header as JSON, filled up to four · bytes · delta · tokens · label · kind · flags
+import { jsonIn } from '../transcript/json.ts'
 import type { EntryFlags, IndexChunk } from './protocol.ts'
 
 export const entryFlags: EntryFlags = {
@@ -62,10 +63,11 @@ export function decodeChunk(bytes: Uint8Array): IndexChunk | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (bytes.length < frameBytes || view.getUint32(0, true) !== magic) return null
   const padded = view.getUint32(4, true)
-  const header = headerIn(bytes.subarray(frameBytes, frameBytes + padded))
+  const text = new TextDecoder().decode(bytes.subarray(frameBytes, frameBytes + padded))
+  const header = jsonIn(text) as Header | undefined
   const offset = frameBytes + padded
   const count = (bytes.length - offset) / bytesPerEntry
-  if (header === null || !Number.isInteger(count) || count < 0) return null
+  if (header === undefined || !Number.isInteger(count) || count < 0) return null
   const column = <T>(
     make: (count: number) => T & { [row: number]: number },
     read: (row: number) => number,
@@ -94,13 +96,5 @@ export function decodeChunk(bytes: Uint8Array): IndexChunk | null {
     ),
     kind: bytes.slice(offset + 14 * count, offset + 15 * count),
     flags: bytes.slice(offset + 15 * count),
-  }
-}
-
-function headerIn(bytes: Uint8Array): Header | null {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes)) as Header
-  } catch {
-    return null
   }
 }

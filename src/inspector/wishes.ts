@@ -1,5 +1,6 @@
 // Asking the process that has a session open: a wish is a file in a folder of the user, its answer another beside it. The holder
 // acts through its own session, so its screen, its view and its lock stay its own.
+import { objectIn } from '../transcript/json.ts'
 import { join } from 'node:path'
 import { errorText } from '../disk/failure.ts'
 import { EngineError, type Session } from '../engine/session.ts'
@@ -7,7 +8,6 @@ import { attempt, makeFolders, systemCode, type FileSystem } from '../disk/fs.ts
 import { replaceFile } from '../disk/replace.ts'
 import { safeName } from '../disk/safe-name.ts'
 import { defaults } from '../settings/defaults.ts'
-import { isRecord } from '../transcript/content.ts'
 import { seq } from '../transcript/ids.ts'
 import type { Effect, EffectKind } from './inspection.ts'
 import type { EffectWish } from './protocol.ts'
@@ -157,13 +157,7 @@ async function readJson(fs: FileSystem, path: string): Promise<Readonly<Record<s
       await file.close()
     }
   })
-  if (!read.ok) return null
-  try {
-    const value: unknown = JSON.parse(read.text)
-    return isRecord(value) ? value : null
-  } catch {
-    return null
-  }
+  return read.ok ? objectIn(read.text) : null
 }
 
 async function removed(fs: FileSystem, path: string): Promise<boolean> {

@@ -2,6 +2,7 @@
 // Order is the law here. A limit a minute that the request alone exceeds comes first, since waiting never helps;
 // then whatever is a throttle is put aside, because its words ("too many tokens") are those of an overflow;
 // then the texts, most exact first, so that numbers are found where there are any.
+import { isRecord, objectIn } from '../transcript/json.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Usage } from '../transcript/fact.ts'
 import { stopKindOf, type StopKind } from '../transcript/stop.ts'
@@ -145,7 +146,7 @@ export interface ErrorBody {
 
 /** What an error body says. A body wrapped in the message of another is unwrapped; text that is no body is the message. */
 export function errorBody(text: string): ErrorBody {
-  const body = jsonOf(text)
+  const body = text.trimStart().startsWith('{') ? objectIn(text) : null
   if (body === null) return { message: text, type: null, code: null }
   const inner = recordOf(body['error']) ?? body
   const type = textOf(inner['type'])
@@ -158,20 +159,9 @@ export function errorBody(text: string): ErrorBody {
 
 const wordsOf = (text: string): string => Object.values(errorBody(text)).join('\n')
 
-function jsonOf(text: string): Readonly<Record<string, unknown>> | null {
-  if (!text.trimStart().startsWith('{')) return null
-  try {
-    return recordOf(JSON.parse(text))
-  } catch {
-    return null
-  }
-}
-
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null
+  isRecord(value) ? value : null
 
 // ---- overflows that come as an answer ----
 

@@ -135,8 +135,7 @@ export const isMakersOwn = (block: {
   readonly type: string
 }): block is ThinkingBlock | RedactedThinkingBlock | ItemBlock => isReasoning(block) || isItem(block)
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export { isRecord } from './json.ts'
 
 /** The texts among blocks, in their order. */
 export const textsIn = (blocks: readonly { readonly type: string }[]): readonly string[] =>

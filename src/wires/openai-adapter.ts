@@ -1,5 +1,6 @@
 // The adapters to both APIs of OpenAI and to servers that speak like them, on the official SDK. The body goes out byte for
 // byte: the SDK passes a string through untouched when its content type is set. The SDK is loaded with the first request.
+import { jsonIn } from '../transcript/json.ts'
 import { NotReady, type Connection, type Received } from '../model/attempts.ts'
 import type { Model, ModelRequest } from '../model/model.ts'
 import { checkBaseUrl, modelOn, optionalPackage, type AdapterOptions } from './adapter.ts'
@@ -69,7 +70,7 @@ async function* receivedFrom(response: Response, touch: () => void): AsyncGenera
   for await (const { data } of eventsIn(response.body, touch)) {
     if (data.trim() === done) yield { event: done }
     else {
-      const event = jsonOf(data)
+      const event = jsonIn(data)
       if (event === undefined) throw new Error('an event of the stream could not be read')
       yield { event }
     }
@@ -78,17 +79,9 @@ async function* receivedFrom(response: Response, touch: () => void): AsyncGenera
 
 /** An answer that is no stream: an error a gateway has passed on with a good status, or the whole answer at once. */
 function receivedText(text: string, header: (name: string) => string | null): Received {
-  const body = jsonOf(text)
+  const body = jsonIn(text)
   if (typeof body === 'object' && body !== null && !('error' in body && body.error)) return { event: body }
   return { refusal: { status: null, text, header } }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 // Server-sent events out of bytes, as every provider streams them: fields by line, an empty line between events. Comments and

@@ -1,5 +1,6 @@
 // What the readers of answers share: looking into JSON that somebody else wrote, calls with their arguments, and the
 // items that only their maker reads.
+import { isRecord, objectIn } from '../transcript/json.ts'
 import type { AnswerReader } from '../model/attempts.ts'
 import type { ServerRefusal } from '../model/failure.ts'
 import type { ModelMessage } from '../model/model.ts'
@@ -13,21 +14,11 @@ export const textOf = (value: unknown): string | null => (typeof value === 'stri
 export const countOf = (value: unknown): number | null =>
   typeof value === 'number' && value >= 0 && value <= mostCounted ? Math.round(value) : null
 const mostCounted = 1e12
-export const fieldsOf = (value: unknown): Fields | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
+export const fieldsOf = (value: unknown): Fields | null => (isRecord(value) ? value : null)
 export const listOf = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? value.flatMap((item: unknown): readonly Fields[] => asList(fieldsOf(item))) : []
 /** One, or none. */
 export const asList = (fields: Fields | null): readonly Fields[] => (fields === null ? [] : [fields])
-
-/** The object a text is the JSON of; null for any other text. */
-export function objectIn(json: string): Fields | null {
-  try {
-    return fieldsOf(JSON.parse(json))
-  } catch {
-    return null
-  }
-}
 
 /** A call whose arguments are text. Those that cannot be read are kept as they came, and the call never runs. */
 export function callBlock(id: string, name: string, json: string, whole: boolean): ToolUseBlock {

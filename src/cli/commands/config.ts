@@ -1,6 +1,7 @@
 // What is kept of the user. `pal config`: the settings in force and who set each; one of them shown, set or unset in the
 // user's own file. What takes effect later says so: the prompt and tools of a session are fixed when it begins.
 // `pal login` and `pal logout`: an API key, kept and forgotten.
+import { jsonIn, objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import { attempt, machineFileSystem, makeFolders } from '../../disk/fs.ts'
 import { writeUnder } from '../../disk/under-root.ts'
@@ -102,11 +103,9 @@ function one({ io, loaded, settings }: Workplace, key: Key, json: boolean): Exit
 
 /** As JSON where it is some, else as the words themselves. */
 function valueIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text === 'on' ? true : text === 'off' ? false : text
-  }
+  const value = jsonIn(text)
+  if (value !== undefined) return value
+  return text === 'on' ? true : text === 'off' ? false : text
 }
 
 const ownerOnly = 0o600
@@ -117,7 +116,7 @@ async function write({ home }: Workplace, key: Key, value: unknown): Promise<str
   const path = join(home, settingsName)
   const read = await readText(machineFileSystem, path)
   if (!read.ok) return `${path}: ${read.why}`
-  const before = objectIn(read.text ?? '{}')
+  const before = objectIn((read.text ?? '{}').replace(/^\uFEFF/, ''))
   if (before === null) return `${path} is not a JSON object; fix it first`
   const { [key]: _, ...rest } = before
   const after = value === undefined ? rest : { ...before, [key]: value }
@@ -135,17 +134,6 @@ async function write({ home }: Workplace, key: Key, value: unknown): Promise<str
     unique: uniqueText,
   })
   return written.ok ? null : written.failure.message
-}
-
-function objectIn(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null
-  } catch {
-    return null
-  }
 }
 
 export async function login(io: Io, provider: string | null = null): Promise<Exit> {

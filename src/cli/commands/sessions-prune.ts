@@ -1,5 +1,6 @@
 // `pal sessions prune`: what is older or takes more than it may, and what crashes left behind. It only shows until
 // `--delete` is given; that also confirms the limits in the settings, which from then on are kept once a day.
+import { objectIn } from '../../transcript/json.ts'
 import { dirname, join } from 'node:path'
 import { attempt, machineFileSystem } from '../../disk/fs.ts'
 import { removeIfThere, replaceFile } from '../../disk/replace.ts'
@@ -198,13 +199,9 @@ interface Kept {
 
 async function readKept(place: Workplace): Promise<Kept> {
   const read = await readText(machineFileSystem, stateFile(place))
-  try {
-    const value = JSON.parse(read.ok ? (read.text ?? '{}') : '{}') as Partial<Kept>
-    return { confirmed: value.confirmed ?? null, at: typeof value.at === 'number' ? value.at : 0 }
-  } catch {
-    // Written by somebody else: as if nothing had been agreed to.
-    return { confirmed: null, at: 0 }
-  }
+  // Written by somebody else: as if nothing had been agreed to.
+  const value: Partial<Kept> = objectIn(read.ok ? (read.text ?? '') : '') ?? {}
+  return { confirmed: value.confirmed ?? null, at: typeof value.at === 'number' ? value.at : 0 }
 }
 
 async function writeKept(place: Workplace, kept: Kept): Promise<Refusal | null> {

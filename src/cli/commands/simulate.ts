@@ -1,4 +1,5 @@
 // `pal simulate`: the simulator as a server of its own, for trying things without a key. Runs until it is interrupted.
+import { isRecord, jsonIn } from '../../transcript/json.ts'
 import { errorText } from '../../disk/failure.ts'
 import { machineFileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -111,11 +112,7 @@ async function answererFor(flags: SimulateFlags): Promise<Answerer | Refusal> {
 }
 
 function messagesIn(text: string): Parameters<typeof recorded>[0] | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    const list = Array.isArray(value) ? value : (value as { readonly messages?: unknown } | null)?.messages
-    return Array.isArray(list) && list.length > 0 ? list : null
-  } catch {
-    return null
-  }
+  const value = jsonIn(text)
+  const list = isRecord(value) ? value['messages'] : value
+  return Array.isArray(list) && list.length > 0 ? list : null
 }

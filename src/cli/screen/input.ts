@@ -1,5 +1,6 @@
 // What a person types: the files and pictures named in it, a picture from the clipboard, what the editor completes, and
 // what was typed before.
+import { jsonIn } from '../../transcript/json.ts'
 import { execFile } from 'node:child_process'
 import { mkdtemp, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -232,10 +233,6 @@ function withinBytes(lines: readonly string[]): readonly string[] {
 }
 
 function inputIn(line: string): readonly string[] {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'string' && value !== '' ? [value] : []
-  } catch {
-    return []
-  }
+  const value = jsonIn(line)
+  return typeof value === 'string' && value !== '' ? [value] : []
 }

@@ -1,6 +1,7 @@
 // What would act, in words: each file with its kind and size, what servers would be started or reached and which
 // variables of the environment they get, which rules settings add. Everything comes from files nobody vouches for, so
 // whoever shows it makes it safe.
+import { isRecord, jsonIn } from '../../transcript/json.ts'
 import { relative } from 'node:path'
 import { isInside } from '../../disk/under-root.ts'
 import { ruleLists } from '../../settings/rule-list.ts'
@@ -23,8 +24,9 @@ const sizeText = (bytes: number): string =>
 
 function doings({ kind, text }: Pick<ListedFile, 'kind' | 'text'>): readonly string[] {
   if (text === null) return ['too long or no text: only its hash can be compared']
-  if (kind === 'settings') return settingDoings(objectIn(text))
-  if (kind === 'MCP servers') return serverDoings(objectIn(text))
+  const object = (): Readonly<Record<string, unknown>> => record(jsonIn(text.replace(/^\uFEFF/, '')))
+  if (kind === 'settings') return settingDoings(object())
+  if (kind === 'MCP servers') return serverDoings(object())
   if (kind === 'MCP program')
     return ['runs outside the sandbox; what it loads in its turn is not part of this list']
   return []
@@ -76,18 +78,7 @@ const variablesIn = (value: unknown): readonly string[] =>
 
 const quoted = (word: string): string => (/^[\w@%+=:,./${}-]+$/.test(word) ? word : JSON.stringify(word))
 
-const record = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : {}
-
-function objectIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return record(JSON.parse(text.replace(/^\uFEFF/, '')))
-  } catch {
-    return {}
-  }
-}
+const record = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {})
 
 /** The whole content of what is new, and a unified diff of what changed; cut after so many lines where that is asked. */
 export async function contentText(

@@ -4,6 +4,7 @@
 //
 // Before contents were approved, trusted.json listed folders by path: {"folders": ["/real/path"]}. Such a folder is
 // known and asked about once more.
+import { jsonIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { attempt, makeFolders, type Result, type FileSystem } from '../../disk/fs.ts'
@@ -133,12 +134,4 @@ export async function pinOwn(place: TrustPlace, file: ActingFile): Promise<Resul
   if (standing !== 'trusted') return { ok: true }
   const others = files.filter((one) => contentKey(one) !== contentKey(file))
   return writeTrust(place, { answer: 'yes', files: [...others, file], refused })
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -1,5 +1,6 @@
 // Rules that shall last: written into the user's settings, or into the local settings of a trusted project. The file
 // keeps everything else it holds; one that is not a JSON object is left as it is.
+import { objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import type { FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -63,13 +64,8 @@ export function keptRules(
 }
 
 function withRules(text: string, list: RuleList, texts: readonly string[]): string | null {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-    const before: unknown = Object.entries(value).find(([key]) => key === list)?.[1] ?? []
-    if (!Array.isArray(before)) return null
-    return `${JSON.stringify({ ...value, [list]: [...new Set<unknown>([...before, ...texts])] }, null, 2)}\n`
-  } catch {
-    return null
-  }
+  const value = objectIn(text.replace(/^\uFEFF/, ''))
+  const before = value?.[list] ?? []
+  if (value === null || !Array.isArray(before)) return null
+  return `${JSON.stringify({ ...value, [list]: [...new Set<unknown>([...before, ...texts])] }, null, 2)}\n`
 }

@@ -2,7 +2,8 @@
 import { below } from './claude-lines.ts'
 import { programOf } from './programs.ts'
 import type { LineFacts, LineReader } from './scan.ts'
-import { fieldsOf, listOf, numberOf, parseFields, textOf, type Fields } from './shape.ts'
+import { fieldsOf, listOf, numberOf, textOf, type Fields } from './shape.ts'
+import { objectIn } from '../../transcript/json.ts'
 
 const wanted =
   /"type":"(?:compacted|function_call|custom_tool_call|function_call_output|custom_tool_call_output|local_shell_call)"/
@@ -29,7 +30,7 @@ export const codexLines: LineReader = {
 }
 
 function callFacts(id: string, payload: Fields): LineFacts {
-  const input = parseFields(textOf(payload['arguments']) ?? '') ?? fieldsOf(payload['action'])
+  const input = objectIn(textOf(payload['arguments']) ?? '') ?? fieldsOf(payload['action'])
   if (textOf(payload['name']) === 'update_plan')
     return {
       tasks: listOf(input['plan'])
@@ -63,7 +64,7 @@ const exitLine = /(?:Process exited with code|Exit code:) (\d{1,3})\b/
 
 function resultFacts(id: string, output: unknown): LineFacts {
   const text = textOf(output) ?? textOf(fieldsOf(output)['output']) ?? ''
-  const meta = numberOf(fieldsOf(parseFields(text)?.['metadata'])['exit_code'])
+  const meta = numberOf(fieldsOf(objectIn(text)?.['metadata'])['exit_code'])
   const code = meta ?? Number(exitLine.exec(text.slice(0, 400))?.[1] ?? Number.NaN)
   const exitCode = Number.isNaN(code) ? null : code
   return { results: [{ id, exitCode, isError: exitCode !== null && exitCode !== 0 }] }

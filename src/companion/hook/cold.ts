@@ -2,7 +2,8 @@
 import { knownModels } from '../../model/model-table.ts'
 import { readFileWith } from './files.ts'
 import type { HookRun } from './hook-input.ts'
-import { fieldsOf, numberOf, parseFields, textOf, type Fields } from './shape.ts'
+import { fieldsOf, numberOf, textOf, type Fields } from './shape.ts'
+import { objectIn } from '../../transcript/json.ts'
 import { readRecord, writeRecord } from './state.ts'
 
 const coldFile = 'cold.json'
@@ -47,7 +48,7 @@ function lastUse(transcript: string): LastUse | null {
   })
   for (const line of (tail ?? '').split('\n').toReversed()) {
     if (!line.includes('"usage"') || line.includes('"isSidechain":true')) continue
-    const fields = parseFields(line)
+    const fields = objectIn(line)
     const use = fields === null || fields['type'] !== 'assistant' ? null : useOf(fields)
     if (use !== null) return use
   }

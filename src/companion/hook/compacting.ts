@@ -11,7 +11,8 @@ import { isFileOrFolder, readFileWith } from './files.ts'
 import type { HookRun } from './hook-input.ts'
 import type { HookOutput } from './output.ts'
 import { scanOn, type Scan } from './scan.ts'
-import { fieldsOf, listOf, numberOf, textOf, type Fields, parseFields } from './shape.ts'
+import { fieldsOf, listOf, numberOf, textOf, type Fields } from './shape.ts'
+import { objectIn } from '../../transcript/json.ts'
 import * as stored from './state.ts'
 
 const blockFile = 'block.json'
@@ -253,7 +254,7 @@ function codexSummary(transcript: string): string | null {
   })
   for (const line of (tail ?? '').split('\n').toReversed()) {
     if (!line.slice(0, 200).includes('"compacted"')) continue
-    const fields = parseFields(line)
+    const fields = objectIn(line)
     if (fields?.['type'] === 'compacted') return textOf(fieldsOf(fields['payload'])['message'])
   }
   return null

@@ -2,7 +2,8 @@
 import { isAbsolute } from 'node:path'
 import type { HookClient, HookOptions } from './options.ts'
 import { isKnownEvent } from './output.ts'
-import { parseFields, textOf, type Fields } from './shape.ts'
+import { textOf, type Fields } from './shape.ts'
+import { objectIn } from '../../transcript/json.ts'
 import type { SessionState } from './state.ts'
 
 export interface HookInput {
@@ -34,7 +35,7 @@ const mostPathChars = 4096
 
 /** Null on any doubt; subagents get nothing. `named` is the event where the client does not say it. */
 export function hookInput(client: HookClient, text: string, named: string | null): HookInput | null {
-  const fields = parseFields(text)
+  const fields = objectIn(text)
   if (fields === null) return null
   const event = named ?? textOf(fields['hook_event_name'], mostIdChars)
   const session = textOf(fields['session_id'], mostIdChars)

@@ -8,7 +8,8 @@ import { isOff, readOptions } from './options.ts'
 import { typedWords } from './prompting.ts'
 import { noteFacts, notedScan } from './scan.ts'
 import { programOf } from './programs.ts'
-import { fieldsOf, isFields, listOf, numberOf, textOf, type Fields } from './shape.ts'
+import { fieldsOf, listOf, numberOf, textOf, type Fields } from './shape.ts'
+import { isRecord } from '../../transcript/json.ts'
 import {
   appendTyped,
   openState,
@@ -156,7 +157,7 @@ function placeBlock(
 }
 
 const isShown = (value: unknown): value is Shown =>
-  isFields(value) && isFields(value['info']) && Array.isArray(value['parts'])
+  isRecord(value) && isRecord(value['info']) && Array.isArray(value['parts'])
 const isText = (part: unknown): boolean => fieldsOf(part)['type'] === 'text'
 
 /** The block of a boundary: as it was kept, or made from what was typed before the summary and kept now. */

@@ -2,7 +2,8 @@
 // a project is asked: a project's settings can set the one and hold the other.
 import { join } from 'node:path'
 import { isMissing, readSmall } from './files.ts'
-import { fieldsOf, listOf, numberOf, parseFields, textOf } from './shape.ts'
+import { fieldsOf, listOf, numberOf, textOf } from './shape.ts'
+import { objectIn } from '../../transcript/json.ts'
 
 export const hookClients = ['claude', 'codex', 'opencode'] as const
 export type HookClient = (typeof hookClients)[number]
@@ -35,7 +36,7 @@ const mostClockMs = 60_000
 export function readOptions(root: string): HookOptions | null {
   const path = join(root, optionsFile)
   if (isMissing(path)) return defaultOptions
-  const fields = parseFields(readSmall(path, mostBytes) ?? '')
+  const fields = objectIn(readSmall(path, mostBytes) ?? '')
   if (fields === null) return null
   const { steer, shrink, off } = fields
   const clockMs = numberOf(fields['clockMs']) ?? defaultOptions.clockMs
@@ -53,4 +54,4 @@ export const isOff = ({ off }: HookOptions, client: HookClient, event: string): 
 
 /** The rest of a file that holds other options stays. */
 export const withOff = (text: string | null, off: readonly string[]): string =>
-  `${JSON.stringify({ ...fieldsOf(text === null ? {} : parseFields(text)), off }, null, 2)}\n`
+  `${JSON.stringify({ ...fieldsOf(text === null ? {} : objectIn(text)), off }, null, 2)}\n`

@@ -4,7 +4,8 @@
 import type { FailedCommand } from '../block-input.ts'
 import { isPlainPath, isProgramName } from '../clean.ts'
 import { readFileWith, type OpenedFile } from './files.ts'
-import { fieldsOf, isFields, listOf, numberOf, parseFields, textOf, type Fields } from './shape.ts'
+import { fieldsOf, listOf, numberOf, textOf, type Fields } from './shape.ts'
+import { isRecord, objectIn } from '../../transcript/json.ts'
 import { readRecord, scanFile, writeRecord, type SessionState } from './state.ts'
 
 const limits = {
@@ -120,7 +121,7 @@ function readOn(
   const stop = eachLine(file, begin, isWhole && before?.isInside !== true, isLate, (raw) => {
     if (folding.lines !== null) folding.lines++
     if (!reader.isWanted(raw)) return
-    const line = parseFields(raw.whole())
+    const line = objectIn(raw.whole())
     if (line !== null) fold(folding, reader.factsOf(line))
   })
   return scanned(folding, { identity: file.identity, ...stop })
@@ -256,7 +257,7 @@ function storedScan(record: Fields | null): StoredScan | null {
     lines: numberOf(record['lines']),
     boundaries: numberOf(record['boundaries']) ?? 0,
     files: listOf(record['files'])
-      .filter(isFields)
+      .filter(isRecord)
       .flatMap((file) => {
         const path = textOf(file['path'])
         return path === null ? [] : [{ path, edits: numberOf(file['edits']) ?? 0 }]

@@ -6,7 +6,8 @@ import { safeName } from '../../disk/safe-name.ts'
 import type { TypedWords } from '../block-input.ts'
 import * as files from './files.ts'
 import type { HookClient } from './options.ts'
-import { numberOf, parseFields, textOf, type Fields } from './shape.ts'
+import { numberOf, textOf, type Fields } from './shape.ts'
+import { objectIn } from '../../transcript/json.ts'
 
 const limits = {
   /** A ledger is read from both ends; the first task stands at its head. */
@@ -68,14 +69,14 @@ export function appendTyped({ folder }: SessionState, text: string, at: number):
 export function readTyped({ folder }: SessionState): readonly TypedWords[] {
   const text = files.readEnds(join(folder, ledgerFile), limits.headBytes, limits.tailBytes) ?? ''
   return text.split('\n').flatMap((line, index) => {
-    const fields = line === '' ? null : parseFields(line)
+    const fields = line === '' ? null : objectIn(line)
     const words = textOf(fields?.['text'])
     return words === null ? [] : [{ text: words, order: index + 1, at: numberOf(fields?.['at']) }]
   })
 }
 
 export const readRecord = ({ folder }: SessionState, name: string): Fields | null =>
-  parseFields(files.readSmall(join(folder, name), limits.recordBytes) ?? '')
+  objectIn(files.readSmall(join(folder, name), limits.recordBytes) ?? '')
 
 export const writeRecord = (state: SessionState, name: string, value: object): boolean =>
   files.writeWhole(state.folder, name, JSON.stringify(value), state.unique())
@@ -151,7 +152,7 @@ export function sweepStates(root: string, now: number, isLate: () => boolean): n
 function isOver(folder: string, now: number): boolean {
   const times = [folder, join(folder, ledgerFile)].flatMap((path) => files.modifiedMs(path) ?? [])
   if (times.length > 0 && now - Math.max(...times) > limits.keepMs) return true
-  const source = parseFields(files.readSmall(join(folder, sourceFile), limits.recordBytes) ?? '')
+  const source = objectIn(files.readSmall(join(folder, sourceFile), limits.recordBytes) ?? '')
   const transcript = textOf(source?.['transcript'])
   return transcript !== null && files.isMissing(transcript) && wasSeen(folder)
 }

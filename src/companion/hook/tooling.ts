@@ -5,7 +5,8 @@ import { remainder } from './compacting.ts'
 import { createFile, ownFolder } from './files.ts'
 import type { HookRun } from './hook-input.ts'
 import type { HookOutput } from './output.ts'
-import { isFields, textOf } from './shape.ts'
+import { textOf } from './shape.ts'
+import { isRecord } from '../../transcript/json.ts'
 
 const limits = {
   least: 8000,
@@ -25,7 +26,7 @@ export function afterTool(run: HookRun): HookOutput {
 function shrunk(run: HookRun): unknown {
   const tool = textOf(run.input.fields['tool_name'], 200)
   const response = run.input.fields['tool_response']
-  if (tool === 'Bash' && isFields(response)) {
+  if (tool === 'Bash' && isRecord(response)) {
     const stdout = textOf(response['stdout'])
     if (stdout === null || response['isImage'] === true) return undefined
     const text = shortened(run, stdout)
@@ -41,7 +42,7 @@ function shortenedParts(run: HookRun, response: unknown): unknown {
   if (!Array.isArray(response)) return undefined
   let isChanged = false
   const parts = response.map((part: unknown) => {
-    if (isChanged || !isFields(part) || part['type'] !== 'text') return part
+    if (isChanged || !isRecord(part) || part['type'] !== 'text') return part
     const text = shortened(run, textOf(part['text']) ?? '')
     if (text === null) return part
     isChanged = true

@@ -1,15 +1,16 @@
 // Entries of ours in files of the user's: added behind what is there, and taken out by the command they run.
-import { fieldsOf, isFields, listOf, parseFields, textOf, type Fields } from '../hook/shape.ts'
+import { fieldsOf, listOf, textOf, type Fields } from '../hook/shape.ts'
+import { isRecord, objectIn } from '../../transcript/json.ts'
 import { jsonText, quoted } from './plan.ts'
 
 export type HookEntries = Readonly<Record<string, readonly object[]>>
 
 /** Null where the text is no JSON object: it is left alone. */
 export function withHooks(text: string | null, entries: HookEntries): string | null {
-  const fields = text === null || text.trim() === '' ? {} : parseFields(text)
+  const fields = text === null || text.trim() === '' ? {} : objectIn(text)
   if (fields === null) return null
   const hooks = fields['hooks'] === undefined ? {} : fields['hooks']
-  if (!isFields(hooks)) return null
+  if (!isRecord(hooks)) return null
   const merged: Record<string, unknown> = { ...hooks }
   for (const [event, own] of Object.entries(entries)) merged[event] = [...listOf(hooks[event]), ...own]
   return jsonText({ ...fields, hooks: merged })
@@ -17,7 +18,7 @@ export function withHooks(text: string | null, entries: HookEntries): string | n
 
 /** Null where another status line is set and ours may not stand below it, or the text is no JSON object. */
 export function withStatusLine(text: string | null, command: string, isBelow: boolean): string | null {
-  const fields = text === null || text.trim() === '' ? {} : parseFields(text)
+  const fields = text === null || text.trim() === '' ? {} : objectIn(text)
   if (fields === null) return null
   const line = fields['statusLine']
   if (line === undefined) return jsonText({ ...fields, statusLine: { type: 'command', command, padding: 0 } })
@@ -40,7 +41,7 @@ function theirLine(command: string): string | null {
 
 /** The text without entries whose command names our bundle, as it is where it has none; null where it is no JSON object. */
 export function withoutOurs(text: string, hookPath: string): string | null {
-  const fields = parseFields(text)
+  const fields = objectIn(text)
   if (fields === null) return null
   const isNamed = (command: string): boolean =>
     command.includes(hookPath) || command.includes(quoted(hookPath))

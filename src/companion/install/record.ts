@@ -2,7 +2,8 @@
 // hash of the bytes after. What somebody changed since is not overwritten: it is said.
 import { createHash } from 'node:crypto'
 import { dirname } from 'node:path'
-import { isFields, listOf, parseFields, textOf } from '../hook/shape.ts'
+import { listOf, textOf } from '../hook/shape.ts'
+import { isRecord, objectIn } from '../../transcript/json.ts'
 import { withoutOurs } from './merge.ts'
 import type { InstallClient, PlannedFile } from './plan.ts'
 
@@ -59,11 +60,11 @@ function beforeUs(
 }
 
 export function parseInstallRecord(text: string | null, client: InstallClient): InstallRecord | null {
-  const fields = text === null ? null : parseFields(text)
+  const fields = text === null ? null : objectIn(text)
   const version = textOf(fields?.['version'])
   if (fields === null || fields['client'] !== client || version === null) return null
   const files = listOf(fields['files']).flatMap((file) => {
-    if (!isFields(file)) return []
+    if (!isRecord(file)) return []
     const [path, sha256] = [textOf(file['path']), textOf(file['sha256'])]
     if (path === null || sha256 === null) return []
     return [{ path, sha256, before: textOf(file['before']), isShared: file['isShared'] === true }]

@@ -8,6 +8,7 @@
 // after it was acted on; a crash in between brings it again, and whoever acts knows it by its id. The order of one
 // sender's messages is that of their names. A message that was in hand when its reader died is then taken alone, and set
 // aside when that happened too often. What cannot be listed or read is a failure, never an empty box.
+import { objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import { unlessMissing } from '../../disk/under-root.ts'
 import { refused } from '../../disk/failure.ts'
@@ -257,13 +258,8 @@ const noTries: Tries = { run: '', names: {} }
 async function triesIn(folder: string, fs: FileSystem): Promise<Tries> {
   const bytes = await bytesOf(fs, join(folder, 'tried'))
   if (bytes === null) return noTries
-  try {
-    const value = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Tries> | null
-    return { run: value?.run ?? '', names: value?.names ?? {} }
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return noTries
-  }
+  const value: Partial<Tries> | null = objectIn(new TextDecoder().decode(bytes))
+  return value === null ? noTries : { run: value.run ?? '', names: value.names ?? {} }
 }
 
 /** What was acted on is kept for a while; the newest of each sender always, since its order goes on from there. */

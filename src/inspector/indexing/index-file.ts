@@ -1,6 +1,7 @@
 // An index on disk, in a folder for what may be thrown away, never in the session's own: reading a session writes nothing
 // there. One file: a line that says what it is, the lists as JSON, then the columns. A file of another version, of another
 // session, or with bytes that do not fit its checksum is passed over and made anew.
+import { objectIn } from '../../transcript/json.ts'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
@@ -89,7 +90,7 @@ async function loadedFrom(file: OpenFile, session: string): Promise<LoadedIndex 
   const start = await readAt(file, 0, headerBytes)
   const end = start.indexOf(0x0a)
   if (end < 0) return null
-  const header = headerIn(start.toString('utf8', 0, end))
+  const header: Partial<Header> | null = objectIn(start.toString('utf8', 0, end))
   if (header?.version !== version || header.session !== session) return null
   const { listsBytes = 0, entries = 0, requests = 0 } = header
   const tables = { entries: entryTable(), requests: requestTable() }
@@ -121,11 +122,3 @@ async function loadedFrom(file: OpenFile, session: string): Promise<LoadedIndex 
 
 /** Longer than any first line. */
 const headerBytes = 4096
-
-function headerIn(text: string): Partial<Header> | null {
-  try {
-    return JSON.parse(text) as Partial<Header>
-  } catch {
-    return null
-  }
-}

@@ -1,6 +1,7 @@
 // Any request of a session, composed again from the transcript as it was when the request was sent. It must have the hash
 // that was written down then; where something that is no fact has changed since (settings of the tool set, a file that was
 // sent), it may not, and that is said.
+import { jsonIn } from '../../transcript/json.ts'
 import { loadMedia, type LoadedMedia } from '../../engine/media/keeping.ts'
 import { stateAt, type Resumed } from '../../engine/opening/resume.ts'
 import { deletionsIn } from '../../engine/requests/server-edits.ts'
@@ -200,18 +201,10 @@ interface AskedParameters {
 function asked(said: CacheParameters | undefined, { thinking, effort }: RequestSettings): AskedParameters {
   if (said === undefined) return { thinking, effort }
   return {
-    thinking: parsed(said.thinking) as WireThinking | undefined,
+    // A transcript may come from anywhere: what is no JSON was not said.
+    thinking: jsonIn(said.thinking) as WireThinking | undefined,
     effort: said.effort === '' ? undefined : said.effort,
     ...(said.betas === '' ? {} : { betas: said.betas.split(',') }),
-    contextEdits: parsed(said.extra) as readonly WireContextEdit[] | undefined,
-  }
-}
-
-/** A transcript may come from anywhere: what is no JSON was not said. */
-function parsed(json: string): unknown {
-  try {
-    return json === '' ? undefined : JSON.parse(json)
-  } catch {
-    return undefined
+    contextEdits: jsonIn(said.extra) as readonly WireContextEdit[] | undefined,
   }
 }

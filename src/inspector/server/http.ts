@@ -1,4 +1,5 @@
 // Bodies in, answers out. A client that sends slowly or reads slowly costs a connection for a while and no memory.
+import { jsonIn } from '../../transcript/json.ts'
 import { readdir, readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -19,14 +20,10 @@ export async function jsonBody(incoming: IncomingMessage): Promise<Body> {
       return { ok: false, status: 413, problem: 'the body is too large' }
     pieces.push(piece as Buffer)
   }
-  try {
-    const value: unknown = JSON.parse(Buffer.concat(pieces).toString('utf8'))
-    return isRecord(value)
-      ? { ok: true, value }
-      : { ok: false, status: 400, problem: 'the body must be an object' }
-  } catch {
-    return { ok: false, status: 400, problem: 'the body is no JSON' }
-  }
+  const value = jsonIn(Buffer.concat(pieces).toString('utf8'))
+  if (isRecord(value)) return { ok: true, value }
+  const problem = value === undefined ? 'the body is no JSON' : 'the body must be an object'
+  return { ok: false, status: 400, problem }
 }
 
 export function send(

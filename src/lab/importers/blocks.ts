@@ -1,10 +1,11 @@
 // Content blocks of foreign formats, made into ours. What has the shape of the Messages API passes with all its
 // fields; what we cannot place is kept as text, so that nothing said is lost.
+import { isRecord, jsonIn } from '../../transcript/json.ts'
 import type { AssistantBlock, ToolUseBlock, UserBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
 import type { RecordedBlock, RecordedResult } from '../recording.ts'
 import type { Response } from '../turn-list.ts'
-import { fieldsOf, isFields, listOf, numberOf, stringOrNull, type Fields } from './lines.ts'
+import { fieldsOf, listOf, numberOf, stringOrNull, type Fields } from './lines.ts'
 
 /** The blocks of a message whose content is a text or a list, as the Messages API has it. */
 export function messageBlocks(content: unknown, role: 'user' | 'assistant'): readonly RecordedBlock[] {
@@ -46,7 +47,7 @@ function assistantBlockOf(value: Fields): AssistantBlock {
 
 function plainBlock(value: Fields): UserBlock {
   const source = value['source']
-  if ((value['type'] === 'image' || value['type'] === 'document') && isFields(source)) {
+  if ((value['type'] === 'image' || value['type'] === 'document') && isRecord(source)) {
     const type = stringOrNull(source['type'])
     if (type !== null) return { type: value['type'], source: { ...source, type } }
   }
@@ -93,20 +94,17 @@ export function resultContent(content: unknown): readonly UserBlock[] {
 /** A call whose input may be an object, or JSON as text; what is neither is kept as it came and marked as broken. */
 export function callOf(id: string | null, name: string | null, input: unknown): ToolUseBlock {
   const call = { type: 'tool_use' as const, id: id ?? '', name: name ?? 'unknown' }
-  if (isFields(input)) return { ...call, input }
+  if (isRecord(input)) return { ...call, input }
   if (input === undefined || input === null || input === '') return { ...call, input: {} }
   if (typeof input !== 'string') return { ...call, input: { input } }
-  try {
-    const value: unknown = JSON.parse(input)
-    return isFields(value) ? { ...call, input: value } : { ...call, input: { input: value } }
-  } catch {
-    return { ...call, input: {}, broken: input }
-  }
+  const value = jsonIn(input)
+  if (value === undefined) return { ...call, input: {}, broken: input }
+  return { ...call, input: isRecord(value) ? value : { input: value } }
 }
 
 /** Usage in the words of the Messages API. */
 export function anthropicUsage(value: unknown): Usage | undefined {
-  if (!isFields(value)) return undefined
+  if (!isRecord(value)) return undefined
   const input = numberOf(value['input_tokens'])
   if (input === null) return undefined
   const write1h = numberOf(fieldsOf(value['cache_creation'])['ephemeral_1h_input_tokens'])

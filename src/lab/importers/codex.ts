@@ -5,16 +5,8 @@ import type { Usage } from '../../transcript/fact.ts'
 import { importedFrom, type Imported, type RecordedBlock, type Skipped, summaryKind } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import { callOf, resultBlock, textBlock } from './blocks.ts'
-import {
-  fieldsOf,
-  isFields,
-  listOf,
-  numberOf,
-  stringOrNull,
-  timeOf,
-  type Fields,
-  type Lines,
-} from './lines.ts'
+import { fieldsOf, listOf, numberOf, stringOrNull, timeOf, type Fields, type Lines } from './lines.ts'
+import { isRecord } from '../../transcript/json.ts'
 
 const envelopes = new Set(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted'])
 const items = new Set([
@@ -30,7 +22,7 @@ const items = new Set([
 
 export const isCodexLine = (value: Fields): boolean => {
   const type = stringOrNull(value['type']) ?? ''
-  if (isFields(value['payload'])) return envelopes.has(type)
+  if (isRecord(value['payload'])) return envelopes.has(type)
   return (
     value['record_type'] === 'state' ||
     (items.has(type) && ('role' in value || type !== 'message') && !('message' in value))
@@ -150,7 +142,7 @@ function itemTexts(item: Fields): readonly RecordedBlock[] {
 }
 
 function outputOf(call: string, output: unknown): RecordedBlock {
-  const value = isFields(output) ? output : null
+  const value = isRecord(output) ? output : null
   return resultBlock(
     call,
     value === null ? output : (value['content'] ?? value),

@@ -3,21 +3,13 @@
 import { importedFrom, type Imported, type RecordedBlock, summaryKind } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import { callOf, resultBlock, textBlock } from './blocks.ts'
-import {
-  fieldsOf,
-  isFields,
-  listOf,
-  numberOf,
-  stringOrNull,
-  timeOf,
-  type Fields,
-  type Lines,
-} from './lines.ts'
+import { fieldsOf, listOf, numberOf, stringOrNull, timeOf, type Fields, type Lines } from './lines.ts'
+import { isRecord } from '../../transcript/json.ts'
 
 export const isGeminiLine = (value: Fields): boolean =>
   (value['type'] === 'gemini' && typeof value['tokens'] === 'object') ||
   (typeof value['sessionId'] === 'string' && typeof value['projectHash'] === 'string') ||
-  (isFields(value['$set']) && Array.isArray(value['$set']['messages']))
+  (isRecord(value['$set']) && Array.isArray(value['$set']['messages']))
 
 /** A session of Gemini CLI as a recording. */
 export function importGemini(name: string, lines: Lines): Imported {

@@ -2,6 +2,7 @@
 // Frames end at byte 0x0A only; gzip is unpacked; nothing here throws.
 import { gunzipSync } from 'node:zlib'
 import { defaults } from '../../settings/defaults.ts'
+import { isRecord } from '../../transcript/json.ts'
 import type { Result } from '../../transcript/store.ts'
 import type { Skipped } from '../recording.ts'
 
@@ -90,7 +91,7 @@ function parseObject(
 ): { readonly ok: true; readonly fields: Fields } | { readonly ok: false; readonly why: string } {
   try {
     const value: unknown = JSON.parse(text)
-    return isFields(value) ? { ok: true, fields: value } : { ok: false, why: 'not an object' }
+    return isRecord(value) ? { ok: true, fields: value } : { ok: false, why: 'not an object' }
   } catch (error) {
     return { ok: false, why: text.includes('\0') ? 'NUL bytes' : `not JSON (${(error as Error).message})` }
   }
@@ -109,9 +110,7 @@ function salvage(text: string, isWhole: (value: Fields) => boolean): Fields | nu
 
 // ---- reading fields of unknown shape ----
 
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
+export const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : {})
 export const stringOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 export const numberOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null

@@ -4,12 +4,13 @@ import type { UserBlock } from '../../transcript/content.ts'
 import { importedFrom, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import { callOf, messageBlocks, responseOf, resultBlock, textBlock } from './blocks.ts'
-import { fieldsOf, isFields, listOf, stringOrNull, timeOf, type Fields } from './lines.ts'
+import { fieldsOf, listOf, stringOrNull, timeOf, type Fields } from './lines.ts'
+import { isRecord } from '../../transcript/json.ts'
 
 const roles = new Set(['user', 'assistant', 'system', 'developer', 'tool', 'function'])
 
 export const isMessage = (value: unknown): boolean =>
-  isFields(value) && roles.has(stringOrNull(value['role']) ?? '')
+  isRecord(value) && roles.has(stringOrNull(value['role']) ?? '')
 
 /** The messages of a parsed file, or null when it holds none. */
 export function messagesIn(value: unknown): readonly unknown[] | null {
@@ -107,7 +108,7 @@ function thought(message: Fields): readonly RecordedBlock[] {
 
 function callsOf(message: Fields): readonly RecordedBlock[] {
   const old = message['function_call']
-  const calls = isFields(old) ? [{ id: old['name'], function: old }] : listOf(message['tool_calls'])
+  const calls = isRecord(old) ? [{ id: old['name'], function: old }] : listOf(message['tool_calls'])
   return calls.map((call) => {
     const value = fieldsOf(call)
     const made = fieldsOf(value['function'] ?? value['custom'])

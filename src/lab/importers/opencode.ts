@@ -5,7 +5,8 @@ import type { Usage } from '../../transcript/fact.ts'
 import { importedFrom, type Imported, type RecordedBlock, summaryKind } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import { callOf, resultBlock, textBlock } from './blocks.ts'
-import { fieldsOf, isFields, listOf, numberOf, stringOrNull, timeOf, type Fields } from './lines.ts'
+import { fieldsOf, listOf, numberOf, stringOrNull, timeOf, type Fields } from './lines.ts'
+import { isRecord } from '../../transcript/json.ts'
 
 export interface OpencodeExport {
   readonly info: Fields
@@ -15,7 +16,7 @@ export interface OpencodeExport {
 /** The conversation in a parsed file, or null where it is no export. */
 export function exportIn(value: unknown): OpencodeExport | null {
   const { info, messages } = fieldsOf(value)
-  const isExport = isFields(info) && stringOrNull(info['id'])?.startsWith('ses_') === true
+  const isExport = isRecord(info) && stringOrNull(info['id'])?.startsWith('ses_') === true
   return isExport && Array.isArray(messages) ? { info, messages: messages.map(fieldsOf) } : null
 }
 

@@ -6,7 +6,6 @@ import { TurnList } from '../turn-list.ts'
 import { callOf, resultBlock, resultContent, textBlock } from './blocks.ts'
 import {
   fieldsOf,
-  isFields,
   listOf,
   numberOf,
   stringOrNull,
@@ -15,6 +14,7 @@ import {
   type JsonLine,
   type Lines,
 } from './lines.ts'
+import { isRecord } from '../../transcript/json.ts'
 
 const silent = new Set([
   'session',
@@ -35,7 +35,7 @@ const stops: Readonly<Record<string, string>> = {
 
 export const isPiLine = (value: Fields): boolean =>
   (value['type'] === 'session' && 'cwd' in value) ||
-  (value['type'] === 'message' && isFields(value['message']) && !('parentUuid' in value)) ||
+  (value['type'] === 'message' && isRecord(value['message']) && !('parentUuid' in value)) ||
   (spoken.has(stringOrNull(value['type']) ?? '') && 'parentId' in value)
 
 export function importPi(name: string, lines: Lines): Imported {

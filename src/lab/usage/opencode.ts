@@ -1,4 +1,5 @@
 // opencode keeps its conversations in a database of its own and exports one of them as JSON; the messages are the same in both.
+import { jsonIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import { fieldsOf, numberOf, stringOrNull, timeOf, type Fields } from '../importers/lines.ts'
 import type { Homes } from '../own/find.ts'
@@ -14,14 +15,9 @@ const mostBytes = 256 * 1024 * 1024
 /** The messages of an export, or null where it is none. */
 export function exportedMessages(bytes: Uint8Array): readonly Fields[] | null {
   if (bytes.length > mostBytes || bytes[0] !== openBrace || bytes[1] !== lineEnd) return null
-  try {
-    const { info, messages } = fieldsOf(JSON.parse(Buffer.from(bytes).toString('utf8')))
-    if (!Array.isArray(messages) || stringOrNull(fieldsOf(info)['id'])?.startsWith('ses_') !== true)
-      return null
-    return messages.map((message) => fieldsOf(fieldsOf(message)['info']))
-  } catch {
-    return null
-  }
+  const { info, messages } = fieldsOf(jsonIn(Buffer.from(bytes).toString('utf8')))
+  if (!Array.isArray(messages) || stringOrNull(fieldsOf(info)['id'])?.startsWith('ses_') !== true) return null
+  return messages.map((message) => fieldsOf(fieldsOf(message)['info']))
 }
 const openBrace = 0x7b
 const lineEnd = 0x0a

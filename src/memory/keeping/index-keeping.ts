@@ -1,6 +1,7 @@
 // Keeps `MEMORY.md` in step with the ledger. Which bytes are ours is written down before they are put in place, the old
 // ones beside the new, so that an index that somebody else changed is known as such and is not shown to the model; it is
 // kept as a version and made again.
+import { objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import { attempt, readAt, type Result } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
@@ -112,11 +113,6 @@ async function readBounded(keeper: Keeper): Promise<Result<{ bytes: Buffer }>> {
 async function knownShas(keeper: Keeper): Promise<readonly string[]> {
   const read = await readSmall(keeper.fs, knownFile(keeper), defaults.store.maxLockBytes)
   if (!read.ok) return []
-  try {
-    const { known } = JSON.parse(read.bytes.toString('utf8')) as { readonly known?: unknown }
-    return Array.isArray(known) ? known.filter((one) => typeof one === 'string') : []
-  } catch (error) {
-    if (error instanceof SyntaxError) return []
-    throw error
-  }
+  const known = objectIn(read.bytes.toString('utf8'))?.['known']
+  return Array.isArray(known) ? known.filter((one) => typeof one === 'string') : []
 }

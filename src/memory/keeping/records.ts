@@ -1,4 +1,5 @@
 // The records of the ledger, and what a line must hold to be believed. Checked by hand, since a ledger has very many.
+import { jsonIn } from '../../transcript/json.ts'
 import { memoryTypes, sourceKinds, trustLevels, type MemoryHead, type Provenance } from '../memory.ts'
 import { writers, type Writer } from '../memory-store.ts'
 
@@ -59,13 +60,7 @@ export const lineOf = (record: LedgerRecord): string => `${JSON.stringify({ v: 1
 
 /** The record of a line, or null when it is none. */
 export function recordIn(line: string): LedgerRecord | null {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  const value = jsonIn(line)
   return isObject(value) && value['v'] === 1 && isRecord(value) ? value : null
 }
 

@@ -2,6 +2,7 @@
 // which never came. So each write first says which record it is about to make: `writing.json` beside the ledger. Whoever
 // is alone next finds it there and does what is missing, from the version that was kept; nothing that somebody changed
 // meanwhile is touched.
+import { objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import type { Failure, Result } from '../../disk/fs.ts'
 import { removeIfThere, replaceFile } from '../../disk/replace.ts'
@@ -96,13 +97,8 @@ async function redo(keeper: Keeper, record: Written | Removed): Promise<Result<o
 async function begun(keeper: Keeper): Promise<number | null> {
   const read = await readSmall(keeper.fs, fileOf(keeper), defaults.store.maxLockBytes)
   if (!read.ok) return null
-  try {
-    const { record } = JSON.parse(read.bytes.toString('utf8')) as { readonly record?: unknown }
-    return typeof record === 'number' ? record : nothingNoted
-  } catch (error) {
-    if (error instanceof SyntaxError) return nothingNoted
-    throw error
-  }
+  const record = objectIn(read.bytes.toString('utf8'))?.['record']
+  return typeof record === 'number' ? record : nothingNoted
 }
 /** What cannot be read was torn before anything was noted. */
 const nothingNoted = -1

@@ -9,6 +9,7 @@
 // It holds no text. What it says of a memory's worth is what the ledger said when it had so many bytes; who loads it asks the
 // ledger for what came behind them (for everything where the index does not hold all), and again for every memory that is shown. A file that is torn, of other tables of words,
 // or of a ledger from before something was forgotten counts as none.
+import { objectIn } from '../../transcript/json.ts'
 import { createHash } from 'node:crypto'
 import { endianness } from 'node:os'
 import { join } from 'node:path'
@@ -98,14 +99,9 @@ interface Header extends IndexOrigin {
 }
 
 function headerIn(text: string): Header | null {
-  try {
-    const value = JSON.parse(text) as Partial<Header> & { readonly v?: unknown; readonly order?: unknown }
-    const isOurs = value.v === version && value.order === endianness() && Array.isArray(value.sizes)
-    return isOurs ? (value as Header) : null
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  const value = objectIn(text)
+  const isOurs = value?.['v'] === version && value['order'] === endianness() && Array.isArray(value['sizes'])
+  return isOurs ? (value as object as Header) : null
 }
 
 /** Few long texts are read much faster than many short ones. */

@@ -6,6 +6,7 @@
 //
 //   {"v":1,"id":"…","at":…,"via":"dream","undoes":null,"told":["…"],
 //    "changes":[{"file":"a.md","before":"<sha>"|null,"after":"<sha>"|null,"head":{…}|null,"by":{…}}]}
+import { objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import { attempt, makeFolders, readAt, syncFolder, systemCode, type Result } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
@@ -113,13 +114,7 @@ async function readSet(keeper: Keeper, path: string): Promise<Result<{ set: Chan
 }
 
 function setIn(text: string): ChangeSet | null {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  const value = objectIn(text)
   const set = value as Partial<ChangeSet & { v: number }> | null
   const isWhole =
     set?.v === 1 && typeof set.id === 'string' && Number.isFinite(set.at) && Array.isArray(set.changes)

@@ -19,6 +19,7 @@
 //   </task>
 //
 // The numbers are for the reader; steps count in order. A name stands for one task: what is done under a name stays done.
+import { jsonIn } from '../rules/shape.ts'
 import { digest } from './blocks.ts'
 import { isRecord } from '../rules/shape.ts'
 import type { Intent } from './toolbox.ts'
@@ -168,19 +169,11 @@ function parseEdit(rest: string, long: readonly string[]): Act | null {
 function parseCall(rest: string): Act | null {
   const match = /^(\S+)\s*(\{.*\})?$/u.exec(rest)
   if (match === null) return null
-  const input = fromJson(match[2] ?? '{}')
+  const input = jsonIn(match[2] ?? '{}')
   return isRecord(input) ? { kind: 'call', tool: match[1] ?? '', input } : null
 }
 
 function fromQuotes(quoted: string): string {
-  const value = fromJson(quoted)
+  const value = jsonIn(quoted)
   return typeof value === 'string' ? value : quoted.slice(1, -1)
-}
-
-function fromJson(value: string): unknown {
-  try {
-    return JSON.parse(value) as unknown
-  } catch {
-    return undefined
-  }
 }

@@ -3,6 +3,7 @@
 // the HMAC is also the block's name in the chain. Readable without the secret, so that hidden reasoning can be counted.
 import { createHmac, hash } from 'node:crypto'
 import { stringOf } from './blocks.ts'
+import { jsonIn } from './shape.ts'
 import type { WireBlock } from '../../model/wire.ts'
 
 export interface Seal {
@@ -23,7 +24,7 @@ const VERSION = 'palimpsest-seal-1'
 
 export function sealed(secret: string, seal: Seal): { readonly signature: string; readonly id: string } {
   const fields = [VERSION, seal.model, seal.textDigest, seal.prefix, seal.previous, seal.tokens]
-  const id = nameOf(secret, fields)
+  const id = hmacOf(secret, fields)
   return { signature: Buffer.from(JSON.stringify([...fields, id])).toString('base64'), id }
 }
 
@@ -32,7 +33,7 @@ export function openSeal(secret: string, signature: string): OpenedSeal | null {
   const fields = parts(signature)
   if (fields === null) return null
   const [, model, textDigest, prefix, previous, tokens, id] = fields
-  if (id !== nameOf(secret, fields.slice(0, -1))) return null
+  if (id !== hmacOf(secret, fields.slice(0, -1))) return null
   return {
     model: stringOf(model),
     textDigest: stringOf(textDigest),
@@ -58,14 +59,10 @@ export function visibleDigest(block: WireBlock): string {
 }
 
 function parts(signature: string): readonly unknown[] | null {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(signature, 'base64').toString('utf8'))
-    return Array.isArray(value) && value.length === 7 && value[0] === VERSION ? value : null
-  } catch {
-    return null
-  }
+  const value = jsonIn(Buffer.from(signature, 'base64').toString('utf8'))
+  return Array.isArray(value) && value.length === 7 && value[0] === VERSION ? value : null
 }
 
-function nameOf(secret: string, fields: readonly unknown[]): string {
+export function hmacOf(secret: string, fields: readonly unknown[]): string {
   return createHmac('sha256', secret).update(JSON.stringify(fields)).digest('hex')
 }

@@ -4,6 +4,7 @@
 //   {"format":1,"end":<bytes of transcript it covers>,"fingerprint":<CRC-32 of the last bytes before `end`>,
 //    "checkpoint":{"version":…,"upTo":…,"state":…,"needs":[…]},"crc":"…"}
 // Those last bytes hold the checksum of the last covered entry, so they change whenever that entry does.
+import { jsonIn } from '../../transcript/json.ts'
 import { crc32 } from 'node:zlib'
 import * as z from 'zod/mini'
 import { attempt, readAt, systemCode, type FileSystem, type OpenFile } from '../../disk/fs.ts'
@@ -69,7 +70,7 @@ export async function getCheckpoint(fs: FileSystem, layout: Layout): Promise<Che
       : bodyOf((await readAt(file, 0, bytes)).subarray(0, -1))
   })
   if (stored === null) return null
-  const parsed = schema.safeParse(parsedJson(stored))
+  const parsed = schema.safeParse(jsonIn(stored))
   if (!parsed.success) return null
   const { end, fingerprint, checkpoint } = parsed.data
   const fits = await withFile(fs, layout.transcript, async (file) => {
@@ -100,14 +101,6 @@ async function withFile<T>(
     }
   } catch (error) {
     if (systemCode(error) === null) throw error
-    return null
-  }
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
     return null
   }
 }

@@ -1,6 +1,7 @@
 // What a file was before a call changed it, so that a rewind can give it back. Kept beside the session as a blob named
 // after the call: {"path", "before": text or null for a file that was not there, "after": sha256 of what was written}.
 // A file that holds a secret is not copied: it would lie where it does not belong.
+import { jsonIn } from '../../transcript/json.ts'
 import * as z from 'zod/mini'
 import { redact } from '../../disk/redact.ts'
 import type { ToolEnv } from '../tool.ts'
@@ -24,10 +25,6 @@ export async function keepBefore(env: ToolEnv, image: BeforeImage): Promise<void
 
 /** The image in a blob, or null when it is none. */
 export function beforeImageIn(bytes: Uint8Array): BeforeImage | null {
-  try {
-    const read = z.safeParse(shape, JSON.parse(Buffer.from(bytes).toString()))
-    return read.success ? read.data : null
-  } catch {
-    return null
-  }
+  const read = z.safeParse(shape, jsonIn(Buffer.from(bytes).toString()))
+  return read.success ? read.data : null
 }

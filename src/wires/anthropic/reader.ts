@@ -1,5 +1,6 @@
 // From the events of one streamed answer to a message. Knows no network: it is fed, and can be asked at any time
 // what has come so far. Events, deltas and blocks it does not know are tolerated, as the API demands.
+import { objectIn } from '../../transcript/json.ts'
 import { countOf, fieldsOf } from '../reading.ts'
 import type { AssistantBlock } from '../../transcript/content.ts'
 import type { AnswerReader } from '../../model/attempts.ts'
@@ -173,7 +174,7 @@ function finished({ block, json, closed }: Draft): AssistantBlock {
       return input === null ? { ...call, input: {}, broken: json } : { ...call, input }
     }
     default: {
-      const input = json === '' ? null : parsed(json)
+      const input = json === '' ? null : objectIn(json)
       return { ...block, ...(input === null ? {} : { input }), type } as AssistantBlock
     }
   }
@@ -181,15 +182,7 @@ function finished({ block, json, closed }: Draft): AssistantBlock {
 
 /** Arguments without a single piece stand in the start of the block. Null: they cannot be read. */
 function inputOf(block: Fields, json: string): Fields | null {
-  return json === '' ? (fieldsOf(block['input']) ?? {}) : parsed(json)
-}
-
-function parsed(json: string): Fields | null {
-  try {
-    return fieldsOf(JSON.parse(json))
-  } catch {
-    return null
-  }
+  return json === '' ? (fieldsOf(block['input']) ?? {}) : objectIn(json)
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)

@@ -1,10 +1,11 @@
 // Requests for chat completions: how the body, its tools and its system prompt are written.
+import { objectIn } from '../../transcript/json.ts'
 import { createComposerOf, type BodyParts, type Composer } from '../../request/compose.ts'
 import type { Segment } from '../../request/segments.ts'
 import type { ToolSpec } from '../../transcript/fact.ts'
 import { continueText } from '../anthropic/block-rules.ts'
 import { openAiComposing, systemParts } from '../openai-caching.ts'
-import { objectIn, textOf } from '../reading.ts'
+import { textOf } from '../reading.ts'
 import type { Quirks, WireComposerOptions } from '../wire.ts'
 import { spelledName } from '../repairing.ts'
 import { createChatWriter, ownChatMessage } from './serialize.ts'

@@ -1,5 +1,6 @@
 // From the chunks of one chat completion to a message. Servers that speak like this one differ in small things: usage on
 // the last chunk with or without choices, calls without an index or an id, no last word. All of them are read.
+import { objectIn } from '../../transcript/json.ts'
 import type { AnswerReader } from '../../model/attempts.ts'
 import type { ServerRefusal } from '../../model/failure.ts'
 import type { ModelEvent, ModelMessage } from '../../model/model.ts'
@@ -13,7 +14,6 @@ import {
   fieldsOf,
   itemBlock,
   listOf,
-  objectIn,
   refusalOf,
   textOf,
   withSidecar,

@@ -1,12 +1,12 @@
 // Messages of a view as those of a chat completion. A result is a message of its own that follows its call; what cannot
 // stand in one (an image) follows all of them in a user message.
+import { objectIn } from '../../transcript/json.ts'
 import type { Message, Part } from '../../projection/view.ts'
 import type { MessageWriter } from '../../request/compose.ts'
 import { digest, type SentBlock, type SentMessage } from '../../request/segments.ts'
 import { isItem, type ToolUseBlock } from '../../transcript/content.ts'
 import type { MediaBlock } from '../../transcript/media.ts'
 import { continueText } from '../anthropic/block-rules.ts'
-import { objectIn } from '../reading.ts'
 import type { Quirks } from '../wire.ts'
 import {
   answersIn,

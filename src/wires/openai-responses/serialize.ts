@@ -1,12 +1,13 @@
 // Messages of a view as the items of a response's input. Nothing is stored with the provider, so items carry no ids but those
 // sealed in reasoning, and reasoning goes along only with its encrypted content and the item it led to.
+import { objectIn } from '../../transcript/json.ts'
 import type { Message, Part, ViewBlock } from '../../projection/view.ts'
 import type { MessageWriter } from '../../request/compose.ts'
 import { digest, type SentBlock, type SentMessage } from '../../request/segments.ts'
 import { isItem, textIn } from '../../transcript/content.ts'
 import { isMedia, type MediaBlock } from '../../transcript/media.ts'
 import { continueText } from '../anthropic/block-rules.ts'
-import { objectIn, textOf } from '../reading.ts'
+import { textOf } from '../reading.ts'
 import {
   answersIn,
   argumentsOf,

@@ -2,6 +2,7 @@
 // the root of the project; a program in the project that a command names has to be approved by its content as well.
 // Format: {"mcpServers": {NAME: {"command", "args"?, "env"?} or {"url", "headers"?}}}. `${NAME}` and `${NAME:-else}` stand
 // for variables of the environment; a project may not name the keys of this program, so that it cannot send them away.
+import { jsonIn } from '../../../transcript/json.ts'
 import { join, resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { attempt, type FileSystem } from '../../../disk/fs.ts'
@@ -140,14 +141,6 @@ const expanding =
       if (value === undefined) throw new Unset(`${name} is not set in the environment`)
       return value
     })
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
 
 // ---- the programs of a project that a command names ----
 

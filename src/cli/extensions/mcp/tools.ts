@@ -1,6 +1,7 @@
 // The tools of servers as tools of ours: under names that say whose they are, through the same budget and the same
 // permission. Schemas take room in every request, so those beyond a share of the window are deferred: two small tools
 // look them up and call them, and the list of tools never changes while a session lasts.
+import { objectIn } from '../../../transcript/json.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { estimateText } from '../../../projection/tokens.ts'
 import { inputShape, optional, text, type Field } from '../../../tools/input.ts'
@@ -162,16 +163,5 @@ function inputObject(description: string): Field<Readonly<Record<string, unknown
         ? { ok: false, why: `\`${name}\` must be an object that fits the schema McpFind shows` }
         : { ok: true, value: found }
     },
-  }
-}
-
-function objectIn(json: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(json)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : null
-  } catch {
-    return null
   }
 }

@@ -1,5 +1,6 @@
 // A look at the project for what memories say of it: which claims hold. Bounded, in files as they lie there, never in what
 // holds keys, in what others made or in prose, which may speak of what is gone.
+import { objectIn } from '../../../transcript/json.ts'
 import { join } from 'node:path'
 import { attempt, type FileSystem } from '../../../disk/fs.ts'
 import { readSmall } from '../../../memory/small-file.ts'
@@ -161,15 +162,9 @@ function manifestFacts(manifests: readonly string[]): ManifestFacts {
 }
 
 function fromPackage(text: string, packages: Set<string>, scripts: Set<string>): void {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return
-    throw error
-  }
+  const value = objectIn(text)
   const keys = (field: string): readonly string[] => {
-    const part = (value as Readonly<Record<string, unknown>> | null)?.[field]
+    const part = value?.[field]
     return typeof part === 'object' && part !== null ? Object.keys(part) : []
   }
   for (const field of [
@@ -180,7 +175,7 @@ function fromPackage(text: string, packages: Set<string>, scripts: Set<string>):
     'engines',
   ])
     for (const name of keys(field)) packages.add(name.toLowerCase())
-  const manager = (value as { readonly packageManager?: unknown } | null)?.packageManager
+  const manager = value?.['packageManager']
   if (typeof manager === 'string') packages.add(manager.replace(/@.*$/u, '').toLowerCase())
   for (const name of keys('scripts')) scripts.add(name)
 }

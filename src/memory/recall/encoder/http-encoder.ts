@@ -1,5 +1,6 @@
 // Vectors of any endpoint that speaks the OpenAI form of embeddings, one on this machine too. What it is asked leaves the
 // program, so it is there only where the user's own settings name it. Never throws.
+import { jsonIn } from '../../../transcript/json.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { isRecord } from '../../../transcript/content.ts'
 import type { Embedder, Embedded } from '../score-mix.ts'
@@ -62,13 +63,8 @@ export const bounded = (text: string): string =>
 
 /** In the order of the texts, whatever the order of the answer. */
 function vectorsIn(text: string, count: number): readonly Float32Array[] | null {
-  let answer: unknown
-  try {
-    answer = JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  const answer = jsonIn(text)
+  if (answer === undefined) return null
   const data = isRecord(answer) && Array.isArray(answer['data']) ? answer['data'] : []
   const vectors: (Float32Array | undefined)[] = Array.from({ length: count })
   for (const [at, one] of data.entries()) {

@@ -3,6 +3,7 @@
 // Format of `recall-vectors` in the state folder: one line of JSON, then the hashes of the texts (32 bytes each), then the
 // vectors, scaled to whole numbers of one byte. Those of another encoder, or of a ledger from before something was
 // forgotten, count as none, as does a file that is torn.
+import { objectIn } from '../../../transcript/json.ts'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 
@@ -57,15 +58,10 @@ interface About extends VectorsOrigin {
 }
 
 function headerIn(text: string): (About & { readonly sha: string }) | null {
-  try {
-    const value = JSON.parse(text) as Partial<About> & { readonly sha?: string }
-    const isOurs =
-      value.v === version && Number.isSafeInteger(value.count) && Number.isSafeInteger(value.length)
-    return isOurs ? (value as About & { readonly sha: string }) : null
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  const value: (Partial<About> & { readonly sha?: string }) | null = objectIn(text)
+  const isOurs =
+    value?.v === version && Number.isSafeInteger(value.count) && Number.isSafeInteger(value.length)
+  return isOurs ? (value as About & { readonly sha: string }) : null
 }
 
 /** How near two vectors are does not depend on their lengths. */

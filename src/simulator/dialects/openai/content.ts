@@ -1,6 +1,6 @@
 // Small pieces both wires of OpenAI read alike: arguments, pictures, tools that take free text.
 import type { WireBlock } from '../../../model/wire.ts'
-import { isRecord } from '../../rules/shape.ts'
+import { isRecord, jsonIn } from '../../rules/shape.ts'
 import type { PromptText } from '../prompt.ts'
 import { lifetimeOfMark } from './caching.ts'
 
@@ -14,12 +14,9 @@ export const freeTextSchema = {
 
 /** Arguments are the model's own string; what is not JSON is kept as it is. */
 export function argumentsIn(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text === '' ? '{}' : text)
-    return isRecord(value) ? value : { value }
-  } catch {
-    return { arguments: text }
-  }
+  const value = jsonIn(text === '' ? '{}' : text)
+  if (value === undefined) return { arguments: text }
+  return isRecord(value) ? value : { value }
 }
 
 /** The free text in an input that was made for such a tool. */

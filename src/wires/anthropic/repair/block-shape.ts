@@ -1,5 +1,6 @@
 // The shape of a single block: its fields, wherever it stands, and what a call and a result must hold besides. Whether
 // a call and a result belong together is decided in pairing.
+import { objectIn } from '../../../transcript/json.ts'
 import type { WireBlock } from '../../../model/wire.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { isRecord } from '../../../transcript/content.ts'
@@ -48,13 +49,7 @@ function toolName(name: unknown, maxChars: number): string {
 /** The input itself, or the object that a complete text of it holds; null when there is no whole object. */
 function wholeInput(input: unknown): Readonly<Record<string, unknown>> | null {
   if (isRecord(input)) return input
-  if (typeof input !== 'string') return null
-  try {
-    const parsed: unknown = JSON.parse(input)
-    return isRecord(parsed) ? parsed : null
-  } catch {
-    return null
-  }
+  return typeof input === 'string' ? objectIn(input) : null
 }
 
 /** The result as it may be sent, followed by media that may not stand in a failed one. */

@@ -1,6 +1,6 @@
 // The items of a request as whoever answers reads them (the form of the Messages API), and as the cache sees them (one text).
 import type { WireBlock, WireMessage, WireRequest, WireTool } from '../../../../model/wire.ts'
-import { isRecord } from '../../../rules/shape.ts'
+import { isRecord, jsonIn } from '../../../rules/shape.ts'
 import type { DialectModel } from '../../models.ts'
 import { createPromptText, type PromptText, type RenderedPrompt } from '../../prompt.ts'
 import { openContent } from '../../seal.ts'
@@ -151,12 +151,8 @@ function summaryIn(item: Item): string {
 /** Readable without the secret: whether it is genuine has been judged. */
 function compactionText(item: Item): string {
   const value = stringOf(item['encrypted_content']).slice('gAAAAA'.length)
-  try {
-    const fields: unknown = JSON.parse(Buffer.from(value, 'base64').toString('utf8'))
-    return Array.isArray(fields) ? stringOf(fields[5]) : ''
-  } catch {
-    return ''
-  }
+  const fields = jsonIn(Buffer.from(value, 'base64').toString('utf8'))
+  return Array.isArray(fields) ? stringOf(fields[5]) : ''
 }
 
 /** Tools of the request, those of `additional_tools` items, and those inside namespaces. */

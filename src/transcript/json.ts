@@ -1,0 +1,19 @@
+// Texts that should be JSON and may be anything: others wrote them, or a crash cut them short.
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The value a text is the JSON of; undefined for any other text. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The object a text is the JSON of; null for any other text. */
+export function objectIn(text: string): Readonly<Record<string, unknown>> | null {
+  const value = jsonIn(text)
+  return isRecord(value) ? value : null
+}
