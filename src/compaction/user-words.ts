@@ -47,8 +47,9 @@ export function keepWords(
   const waits = (index: number): boolean => isUnanswered(words[index]!.at.seq)
   const order = [...byAge.filter(waits), ...byAge.filter((one) => !waits(one))]
   for (const index of order) {
-    const cost = costOf(texts[index]!, caps.factor)
-    if (cost > caps.messageTokens || cost > left) continue
+    const most = Math.min(caps.messageTokens, left)
+    const cost = costWithin(texts[index]!, caps.factor, most)
+    if (cost > most) continue
     left -= cost
     chosen.set(index, { at: words[index]!.at })
   }
@@ -88,7 +89,7 @@ function endsWithin(
   for (let chars = longest; chars >= leastEndChars; chars *= shrink) {
     const most = Math.floor(chars)
     if (2 * most >= text.length) continue
-    const cost = costOf(`${text.slice(0, most)}${text.slice(-most)}`, factor)
+    const cost = costWithin(`${text.slice(0, most)}${text.slice(-most)}`, factor, tokens)
     if (cost <= tokens) return { chars: most, cost }
   }
   return null
@@ -103,6 +104,16 @@ function leastEnds(text: string, factor: number): { readonly chars: number; read
 const costOf = (text: string, factor: number): number =>
   Math.ceil(factor * (estimateText(text) + fenceTokens))
 const fenceTokens = 45
+
+/** The same, and no more than is needed to see that it is too much: a text takes at least what its beginning takes. */
+function costWithin(text: string, factor: number, most: number): number {
+  for (let chars = firstChars; chars < text.length; chars *= 2) {
+    const cost = costOf(text.slice(0, chars), factor)
+    if (cost > most) return cost
+  }
+  return costOf(text, factor)
+}
+const firstChars = 4096
 
 function textAt(part: Part | undefined, block: number | undefined): string {
   const shown = part?.blocks.find((_, index) => block === undefined || part.source[index] === block)
