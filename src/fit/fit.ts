@@ -52,7 +52,7 @@ export function fit<Message>(
   options: FitOptions<Message> & Partial<SummarisingOptions<Message>>,
 ): FitOutcome<Message> | Promise<FitOutcome<Message>> {
   const decided = decidedOn(messages, options)
-  const { summarise } = options
+  const { summarise } = options ?? {}
   if (summarise !== undefined) return summarised(messages, decided, summarise)
   return decided.ok ? finish(messages, decided) : decided
 }
@@ -60,10 +60,10 @@ export function fit<Message>(
 function decidedOn<Message>(messages: readonly Message[], given: FitOptions<Message>): Decided | FitFailure {
   // Whose messages they are is known only to `pins`, which gets no others.
   const options = given as FitOptions
-  if (!Array.isArray(messages) || messages.length === 0)
-    return { ok: false, code: 'empty', message: 'there is no message to send; add one before you call `fit`' }
-  const wrong = wrongOption(options)
+  const wrong = wrongOption(messages, options)
   if (wrong !== null) return wrong
+  if (messages.length === 0)
+    return { ok: false, code: 'empty', message: 'there is no message to send; add one before you call `fit`' }
   const found = settingOf(options)
   if (!found.ok) return found
   const before = readState(options.state, options.wire)

@@ -95,4 +95,4 @@ export function repaired(
 
 /** What an answer of the wire reports as its `usage`, as `fit` takes it; null where it reports none. */
 export const usageIn = (wire: WireName, reported: unknown): Usage | null =>
-  isRecord(reported) ? rules[wire].usage(reported) : null
+  isRecord(reported) && Object.hasOwn(rules, wire) ? rules[wire].usage(reported) : null

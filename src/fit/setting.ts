@@ -26,14 +26,15 @@ export interface Setting {
 }
 
 /** An option that nobody can have meant, said by its name; a list in JavaScript may hold anything. */
-export function wrongOption(options: FitOptions): FitFailure | null {
-  const { wire, model, window, reserve, thrift, now, lifetimeMs, limits } = options
+export function wrongOption(messages: unknown, options: FitOptions | undefined): FitFailure | null {
+  const { wire, model, window, reserve, thrift, now, lifetimeMs, limits }: Partial<FitOptions> = options ?? {}
   const wires = Object.keys(listNames)
   const isNumber = (value: unknown, least: number, most = Infinity): boolean =>
     value === undefined ||
     (typeof value === 'number' && value >= least && value <= most && Number.isFinite(value))
   const wrong: readonly (readonly [name: string, isRight: boolean, wanted: string])[] = [
-    ['wire', Object.hasOwn(listNames, wire), `one of ${wires.join(', ')}`],
+    ['messages', Array.isArray(messages), 'the list that you would send'],
+    ['wire', wire !== undefined && Object.hasOwn(listNames, wire), `one of ${wires.join(', ')}`],
     ['model', typeof model === 'string', 'the name of the model'],
     ['window', isNumber(window, 1), 'a number of tokens above 0'],
     ['reserve', isNumber(reserve, 0, (window ?? Infinity) - 1), 'a number of tokens below the window'],
@@ -47,7 +48,11 @@ export function wrongOption(options: FitOptions): FitFailure | null {
   const found = wrong.find(([, isRight]) => !isRight)
   return found === undefined
     ? null
-    : { ok: false, code: 'bad-option', message: `the option \`${found[0]}\` is wrong; it takes ${found[2]}` }
+    : {
+        ok: false,
+        code: 'bad-option',
+        message: `${found[0] === 'messages' ? '' : 'the option '}\`${found[0]}\` is wrong; it takes ${found[2]}`,
+      }
 }
 
 export function settingOf(

@@ -209,6 +209,14 @@ describe('the AI SDK', () => {
     expect(messages).toEqual([user])
     expect(told).toMatchObject([{ ok: false, code: 'too-large' }])
   })
+
+  it('[FI17] names what is missing when it is made, not when it first breaks', () => {
+    for (const make of [aiSdkFit, agentsFit] as readonly ((options: never) => unknown)[])
+      expect(() => make({} as never)).toThrow(/`model` is missing/)
+    expect(() => langChainFit({ model: 'gpt-5.5' } as never)).toThrow(
+      /`HumanMessage` or `ToolMessage` is missing/,
+    )
+  })
 })
 
 describe('what the doors share', () => {

@@ -1,7 +1,7 @@
 // Lists and states as they come from programs with faults, from other programs and from people who try: whatever comes, the
 // result may be sent or the failure says what to do, and nothing is thrown.
 import { describe, expect, it } from 'vitest'
-import { fit, type FitOptions, type FitOutcome, type FitState } from '../../src/fit/index.ts'
+import { fit, usageIn, type FitOptions, type FitOutcome, type FitState } from '../../src/fit/index.ts'
 import type { WireName } from '../../src/model/model.ts'
 import { inWords, linesOf, models, wires, type Step } from './lists.ts'
 import { callOf, fitted, roundsOf, type Fitted } from './rounds.ts'
@@ -175,6 +175,14 @@ describe('options', () => {
       expect(made, JSON.stringify(given)).toMatchObject({ ok: false, code: 'bad-option' })
       expect(made.ok ? '' : made.message).toContain(`\`${name}\``)
     }
+    // As a program without types calls it.
+    expect(fit(list, undefined as never)).toMatchObject({ ok: false, code: 'bad-option' })
+    expect(fit('hello' as never, { wire: 'anthropic', model: models.anthropic })).toMatchObject({
+      ok: false,
+      code: 'bad-option',
+      message: '`messages` is wrong; it takes the list that you would send',
+    })
+    expect(usageIn('openai' as never, { prompt_tokens: 5 })).toBeNull()
     const reserved = fit(list, {
       wire: 'anthropic',
       model: models.anthropic,

@@ -68,6 +68,11 @@ export function createFitting<Message>(
   dialect: Dialect<Message>,
   options: FrameworkOptions<Message>,
 ): Fitting<Message> {
+  // What programs without types leave out is said here, not by the first call that then breaks.
+  if (typeof (options as Partial<typeof options> | undefined)?.model !== 'string')
+    throw new TypeError(
+      "`model` is missing: the model's name as its API knows it, as in { model: 'claude-sonnet-5' }",
+    )
   const { states = bounded<FitState>(), onFit, keep, clock = systemClock, ...plain } = options
   const lasts = bounded<Last<Message>>()
   // Reasoning that is bound to the bytes before it stands inside messages whose words are not ours: it cannot be left out here.

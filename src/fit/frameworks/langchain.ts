@@ -188,6 +188,10 @@ export function langChainFit<Message extends LangChainMessage>({
   conversation = threadOf,
   ...options
 }: LangChainFitOptions<Message>): LangChainFit {
+  if (typeof HumanMessage !== 'function' || typeof ToolMessage !== 'function')
+    throw new TypeError(
+      "`HumanMessage` or `ToolMessage` is missing: pass both classes of your LangChain, import { HumanMessage, ToolMessage } from 'langchain'",
+    )
   const fitting = createFitting<LangChainMessage>(dialectWith({ HumanMessage, ToolMessage }), options)
   return {
     name: 'palimpsest-fit',
