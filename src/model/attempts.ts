@@ -166,12 +166,14 @@ export function reasonOf(error: unknown): string {
   const said: string[] = []
   let cause = error
   while (cause instanceof Error && said.length < mostCauses) {
-    said.push(cause.message)
+    said.push(cause.message.replace(/\.\s*$/, ''))
     cause = cause.cause
   }
-  return said.length === 0 ? String(error) : said.join(': ')
+  const telling = said.filter((each, at) => at === said.length - 1 || !saysNothing.test(each))
+  return telling.length === 0 ? String(error) : telling.join(': ')
 }
 const mostCauses = 4
+const saysNothing = /^(?:connection error|fetch failed)$/i
 
 /** No request can be made at all. It leaves as a failure. */
 export class NotReady extends Error {

@@ -66,5 +66,8 @@ export async function optionalPackage<T>(name: string, load: () => Promise<T>): 
 /** Refuses an address that is none before anything is sent. */
 export function checkBaseUrl(baseUrl: string | null | undefined): void {
   if (baseUrl !== null && baseUrl !== undefined && !URL.canParse(baseUrl))
-    throw new NotReady('invalid', `no base URL: ${baseUrl}`)
+    throw new NotReady(
+      'invalid',
+      `the base URL ${JSON.stringify(baseUrl)} is no address; write it as https://HOST`,
+    )
 }

@@ -48,6 +48,9 @@ function endOf(events: readonly ModelEvent[]): ModelMessage {
   return last.message
 }
 
+const failureIn = (events: readonly ModelEvent[]): string | null =>
+  events.flatMap((event) => (event.type === 'failed' ? [event.failure.message] : [])).at(-1) ?? null
+
 describe('what is sent', () => {
   it('[D12] the body goes out byte for byte, whatever it looks like', async () => {
     const { url, asked } = await serve((response) => void open(response).end(hello))
@@ -83,8 +86,20 @@ describe('what is sent', () => {
     }
     const missing = await ask('', { apiKey: undefined, baseUrl: undefined, fetch })
     expect(missing).toMatchObject([{ type: 'failed', failure: { code: 'unauthorized' }, partial: null }])
+    expect(failureIn(missing)).toBe('no key was given; pass `apiKey` or `authToken` to anthropicModel')
+    expect(failureIn(await ask('', { baseUrl: 'api.host', fetch }))).toBe(
+      'the base URL "api.host" is no address; write it as https://HOST',
+    )
     endOf(await ask('', { baseUrl: undefined, fetch }))
     expect(called).toEqual(['https://api.anthropic.com/v1/messages Bearer key'])
+  })
+
+  it('[N1] what cannot be reached is said by what stands behind it, without what says nothing', async () => {
+    const cause = new Error('connect ECONNREFUSED 127.0.0.1:9')
+    const fetch = (): Promise<never> => Promise.reject(new TypeError('fetch failed', { cause }))
+    expect(failureIn(await ask('http://127.0.0.1:9', { fetch, settings: { maxRetries: 0 } }))).toBe(
+      cause.message,
+    )
   })
 
   it('[D13] connections are used again', async () => {

@@ -6,7 +6,7 @@ import { finalVerdict, NotReady, reasonOf, type Connection, type Received } from
 import type { ServerRefusal } from '../../model/failure.ts'
 import type { Model, ModelRequest } from '../../model/model.ts'
 import { errorBody } from '../../model/overflow.ts'
-import { modelOn, type AdapterOptions } from '../adapter.ts'
+import { checkBaseUrl, modelOn, type AdapterOptions } from '../adapter.ts'
 import { anthropicCount } from './count.ts'
 import { failureOf } from './failure.ts'
 import { MessageReader } from './reader.ts'
@@ -30,8 +30,9 @@ const carried = {
 
 async function openConnection(options: AnthropicOptions): Promise<Connection> {
   const { apiKey, authToken, baseUrl = null } = options
-  if (!apiKey && !authToken) throw new NotReady('unauthorized', 'neither an API key nor a token was given')
-  if (baseUrl !== null && !URL.canParse(baseUrl)) throw new NotReady('invalid', `no base URL: ${baseUrl}`)
+  if (!apiKey && !authToken)
+    throw new NotReady('unauthorized', 'no key was given; pass `apiKey` or `authToken` to anthropicModel')
+  checkBaseUrl(baseUrl)
   const { BaseAnthropic, Stream } = await import('./sdk.ts').catch((error: unknown) => {
     throw new NotReady('invalid', `the SDK could not be loaded: ${reasonOf(error)}`)
   })

@@ -15,6 +15,14 @@ const on = (status: number | null, text: string, all?: Record<string, string>) =
   failureOf({ status, text, header: headers(all) }, 0)
 
 describe('failures', () => {
+  it('[D11] a model that the server does not have is said in words; its own text is only "model: NAME"', () => {
+    const message = (text: string) => on(404, error('not_found_error', text)).failure.message
+    expect(message('model: claude-x')).toBe('unknown model: claude-x')
+    expect(message('The requested resource could not be found')).toBe(
+      'The requested resource could not be found',
+    )
+  })
+
   it.each([
     [400, error('invalid_request_error', 'messages: at least one message is required'), 'invalid', false],
     [404, error('not_found_error', 'model: claude-x'), 'invalid', false],

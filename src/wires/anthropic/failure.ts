@@ -13,7 +13,9 @@ export function failureOf(refusal: ServerRefusal, now: number): Verdict {
   const { status } = refusal
   const text = refusal.text.slice(0, defaults.model.errorTextChars)
   const body = errorBody(text)
-  const message = body.message.trim() || `the server answered ${status ?? 'with an error'} and no text`
+  const said = body.message.trim() || `the server answered ${status ?? 'with an error'} and no text`
+  // The whole text is "model: NAME".
+  const message = body.type === 'not_found_error' && /^model: \S+$/.test(said) ? `unknown ${said}` : said
   const overflow = overflowOf({ status, text })
   if (overflow !== null) {
     const code = overflow.bytes ? 'too-large' : 'overflow'
