@@ -1,12 +1,13 @@
 // `pal -p`: one turn for a script. Ctrl-C ends the turn as an outcome and leaves the transcript whole; a second one ends
 // the process. Whatever happens, the session is given free and what the tools started is stopped.
 import { machineFileSystem } from '../disk/fs.ts'
-import { unknownOf } from '../preset/model-choice.ts'
+import { modelOf, tableOf, unknownOf } from '../preset/model-choice.ts'
 import { findProgram } from '../disk/programs.ts'
 import type { Input } from '../engine/api.ts'
 import type { LiveEvent } from '../engine/live.ts'
 import { EngineError, type Session } from '../engine/session.ts'
 import type { AgentRegistry } from '../forks/agents/index.ts'
+import { lookUp } from '../model/models.ts'
 import { createPreset, type Preset, type PresetOptions } from '../preset.ts'
 import type { Settings } from '../settings/schema.ts'
 import { noBash } from '../tools/shell/bash.ts'
@@ -105,7 +106,8 @@ export async function openPreset(
   showProblems(place)
   // A name that nobody can be asked by comes before the key that nobody has for it.
   const unusable = options.offline === true ? null : unknownOf(place.settings)
-  if (unusable !== null) return complain(io, refuse(exits.usage, unusable))
+  if (unusable !== null)
+    return complain(io, refuse(exits.usage, `${await misspelt(place.settings)}${unusable}`))
   // An answer that no model gave must be asked for: a script whose key is missing would take it for one.
   if (place.access === null && options.offline !== true)
     return complain(io, refuse(exits.failed, noAccess(options.offline !== null, place.accessMissing)))
@@ -164,6 +166,16 @@ export async function openPreset(
   if (unknown === null) return { place: shown, preset, loaded, unsaved, close }
   await close()
   return complain(io, unknown)
+}
+
+/** Who asks for "sonnet" is helped by a name, not by a row for the settings. */
+async function misspelt(settings: Settings): Promise<string> {
+  const { meantModel } = await import('./commands/models.ts')
+  const [name, models] = [modelOf(settings), tableOf(settings)]
+  const meant = lookUp(models, name) === null ? meantModel(models, name) : null
+  return meant === null
+    ? ''
+    : `unknown model ${safeLine(name)}. Did you mean ${meant}? pal models lists them. If it is right: `
 }
 
 async function converse(

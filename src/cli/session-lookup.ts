@@ -46,7 +46,11 @@ export const shortId = (id: string): string => (id.length <= shortChars * 2 ? id
 const shortChars = 8
 
 /** By the whole id, its beginning or its end. Forks, which no list shows, count only where no session is meant. */
-export async function findSession(store: Store, wanted: string): Promise<SessionLookup> {
+export async function findSession(
+  store: Store,
+  wanted: string,
+  list = 'pal sessions',
+): Promise<SessionLookup> {
   const found: SessionId[] = []
   for await (const item of store.list()) {
     if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)
@@ -60,7 +64,7 @@ export async function findSession(store: Store, wanted: string): Promise<Session
   return refuse(
     exits.session,
     only === undefined
-      ? `there is no session ${wanted} in this project. pal sessions lists them`
+      ? `there is no session ${wanted} in this project. ${list} lists them`
       : `${matches.length} sessions match ${wanted}: ${matches.map(shortId).join(', ')}. Use one of these ids`,
   )
 }

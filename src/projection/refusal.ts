@@ -40,10 +40,7 @@ export function viewRefusal(fold: Fold, fact: Fact): EditRefusal | null {
     case 'undo':
       if (fact.whole !== undefined) return wholeRefusal(fold, fact.target)
       return fold.edits.editing(fact.target) === undefined
-        ? {
-            code: 'no-such-edit',
-            message: `there is no edit #${fact.target} to undo; pal edits or /edits lists them`,
-          }
+        ? { code: 'no-such-edit', message: `there is no edit #${fact.target} to undo` }
         : null
     case 'release':
       return fold.edits.pins.some((pin) => pin.seq === fact.target && pin.released === null) ||

@@ -23,6 +23,37 @@ describe('a mistyped name', () => {
       expect([code, err]).toEqual([2, expect.stringContaining(`pal: ${said}`)])
     }
   })
+
+  it('[G71] of a model too, with a key or without one', async () => {
+    for (const environment of [{}, { ANTHROPIC_API_KEY: 'sk-test' }] as readonly Record<string, string>[]) {
+      const { pal } = await openWorkspace(environment)
+      for (const [name, meant] of [
+        ['claude-sonet-5', 'claude-sonnet-5'],
+        ['haiku', 'claude-haiku-5-5'],
+      ] as const) {
+        const { code, err } = await pal(['-p', '--model', name, 'hi'])
+        expect([code, err]).toEqual([
+          2,
+          expect.stringContaining(
+            `pal: unknown model ${name}. Did you mean ${meant}? pal models lists them.`,
+          ),
+        ])
+      }
+    }
+  })
+
+  it('[TE29] in a conversation says what to type there', async () => {
+    const { access } = await server(['Hello.'])
+    const { pal } = await openWorkspace({ ...access, ...quiet })
+    const input = 'hi\n/resume nope\n/config nope\n/undo 999\n/agents stop\n/agents merge\n'
+    const { err } = await pal([], { input })
+    expect(err).toContain('there is no session nope in this project. /resume lists them')
+    expect(err).toContain("unknown setting 'nope'. /config lists them all")
+    expect(err).toContain('there is no edit #999 to undo; /edits lists them')
+    expect(err).toContain('usage: /agents stop ID; /agents lists the ids')
+    expect(err).toContain('usage: /agents merge ID; /agents lists the ids')
+    expect((await pal(['undo', '999'])).err).toContain('there is no edit #999 to undo; pal edits lists them')
+  })
 })
 
 describe('lines that are for pal', () => {

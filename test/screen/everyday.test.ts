@@ -49,6 +49,24 @@ describe('a resumed session', () => {
   })
 })
 
+describe('another model', () => {
+  it('[TE1] its window is the one that fills, at once and after a resume', async () => {
+    const { access } = await server(['Hello.'])
+    const at = await openWorkspace(access)
+    const seen = open(at)
+    await shows(seen, / of 1M \(\d+%\)/)
+    await say(seen, 'hello')
+    await shows(seen, /cache \d+%/)
+    await say(seen, '/model claude-haiku-4-5')
+    await shows(seen, 'Model set to claude-haiku-4-5')
+    expect(await sees(seen, /claude-haiku-4-5 · \S+ of 200K \(\d+%\)/)).toBe(true)
+    await leave(seen)
+    const again = open(at, ['--continue'])
+    expect(await sees(again, /claude-haiku-4-5 · \S+ of 200K \(\d+%\)/)).toBe(true)
+    await leave(again)
+  })
+})
+
 describe('a narrow terminal', () => {
   it('[G73] shows prices beside models', async () => {
     const { access } = await server([])

@@ -22,6 +22,7 @@ import {
   type ProjectFlags,
   type Workplace,
 } from '../workplace/workplace.ts'
+import type { CommandPrefix } from './undo.ts'
 
 export interface ConfigFlags extends ProjectFlags {
   readonly unset?: boolean | undefined
@@ -44,6 +45,7 @@ export async function showConfig(
   key: string | undefined,
   value: string | undefined,
   flags: ConfigFlags,
+  prefix: CommandPrefix = 'pal ',
 ): Promise<Exit> {
   const { io } = place
   if (key === undefined) return list(place, flags.json ?? false)
@@ -52,7 +54,7 @@ export async function showConfig(
       io,
       refuse(
         exits.usage,
-        `unknown setting '${key}'.${didYouMean(key, Object.keys(keys))} pal config lists them all`,
+        `unknown setting '${key}'.${didYouMean(key, Object.keys(keys))} ${prefix}config lists them all`,
       ),
     )
   if (value === undefined && flags.unset !== true) return one(place, key, flags.json ?? false)

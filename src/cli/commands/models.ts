@@ -6,6 +6,7 @@ import { serverNamed } from '../../wires/servers.ts'
 import { complain, exits, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
+import { nearest } from '../terminal/suggest.ts'
 import { prose, short, table } from '../terminal/tables.ts'
 import { openWorkplace, type ProjectFlags } from '../workplace/workplace.ts'
 
@@ -46,6 +47,14 @@ export function modelList(rows: ModelTable, current: string, room: number): stri
     ]),
     room,
   )
+}
+
+/** Which model somebody may have meant by a name that is not known: one that is spelled nearly so, or the newest that has it in its name. */
+export function meantModel(rows: ModelTable, name: string): string | null {
+  const ids = [...rows.keys()]
+  const id = nearest(name, ids) ?? ids.find((each) => each.includes(name.toLowerCase()))
+  const info = id === undefined ? undefined : rows.get(id)
+  return info === undefined ? null : nameOf(info)
 }
 
 /** As it is asked for: a model of another maker by its provider. */

@@ -55,7 +55,11 @@ export async function restore(
   target: Seq,
   prefix: CommandPrefix | null,
 ): Promise<void> {
-  const { seq: hold } = await session.undo(target)
+  const { seq: hold } = await session.undo(target).catch((error: unknown) => {
+    if (!(error instanceof EngineError) || error.code !== 'no-such-edit') throw error
+    const message = `${error.message}; ${prefix ?? 'pal '}edits lists them`
+    throw new EngineError({ code: error.code, message })
+  })
   const { tokens } = session.view()
   if (prefix === null) io.out(`${safeJson({ session: session.id, undone: target, hold, tokens })}\n`)
   else

@@ -18,11 +18,12 @@ export async function agentsCommand(context: CommandContext, rest: string): Prom
   const [, action = '', word = '', text = ''] = /^(\S*)\s*(\S*)\s*([\s\S]*)$/.exec(rest) ?? []
   return withSession(context, async (session) => {
     if (action === '') return show(context, session)
-    if (action === 'merge') return merge(context, session, word)
-    const worker = context.preset.agents.find(session.id, word)
     const act = Object.hasOwn(actions, action) ? actions[action] : undefined
-    if (act === undefined)
+    if (act === undefined && action !== 'merge')
       return wrong(context, `there is no /agents ${safeLine(action)}; write ${agentsUsage}`)
+    if (word === '') return wrong(context, `usage: /agents ${action} ID; /agents lists the ids`)
+    if (act === undefined) return merge(context, session, word)
+    const worker = context.preset.agents.find(session.id, word)
     if (worker === null) return wrong(context, `no agent ${safeLine(word)} is running; /agents lists them`)
     return act(context, worker, text)
   })

@@ -197,7 +197,7 @@ const commands: Readonly<Record<string, Command>> = {
     group: 'pal',
     run: (context, rest) => {
       const [, key, value] = /^(\S+)?\s*([\s\S]*)$/.exec(rest) ?? []
-      return showConfig(context.place, key, value === '' ? undefined : value, {})
+      return showConfig(context.place, key, value === '' ? undefined : value, {}, '/')
     },
   },
   help: {

@@ -102,7 +102,7 @@ export async function resumeCommand(context: CommandContext, rest: string): Prom
     context.place.io.err('pal: usage: /resume ID; !pal sessions lists the ids\n')
     return exits.usage
   }
-  const found = await findSession(store, wanted)
+  const found = await findSession(store, wanted, '/resume')
   if (!found.ok) throw new RefusedError(found)
   if (found.session === context.begun()?.id) {
     context.place.io.out('you are in that session already\n')

@@ -2,11 +2,10 @@
 import { lookUp } from '../../model/models.ts'
 import { namedIn, unknownOf } from '../../preset/model-choice.ts'
 import { unreachable } from '../../wires/providers.ts'
-import { describeModel, isCurrent, modelList, nameOf } from '../commands/models.ts'
+import { describeModel, isCurrent, meantModel, modelList, nameOf } from '../commands/models.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { switchText } from '../switch-text.ts'
 import { safeLine } from '../terminal/safe-text.ts'
-import { nearest } from '../terminal/suggest.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 import { modelInUse, type CommandContext } from './context.ts'
 
@@ -22,9 +21,8 @@ export async function modelCommand(context: CommandContext, rest: string): Promi
   if (name === null) return exits.done
   // A name without a row may be right behind a gateway; one that nearly is a row is a slip.
   const isKnown = lookUp(preset.models, name) !== null || namedIn(place.settings, name).provider !== null
-  const ids = [...preset.models.keys()]
-  const guess = isKnown ? null : (nearest(name, ids) ?? ids.find((id) => id.includes(name.toLowerCase())))
-  if (guess !== null && guess !== undefined) {
+  const guess = isKnown ? null : meantModel(preset.models, name)
+  if (guess !== null) {
     io.err(`pal: unknown model ${safeLine(name)}. Did you mean /model ${guess}? /model alone lists them\n`)
     return exits.usage
   }

@@ -258,7 +258,7 @@ class ScreenConversation implements CommandContext {
   /** The bill and the fill of the session at hand. */
   refresh(): void {
     const session = this.begun()
-    if (session !== null) this.#screen.setStatus(spentStatus(session))
+    if (session !== null) this.#screen.setStatus(spentStatus(session, this.place, this.preset))
   }
 
   /** Of a session that is gone on with; also what its next request costs where the cache has expired. */

@@ -36,12 +36,11 @@ export const startLine = ({ project, io }: Workplace): string =>
 
 /** Before anything was sent. */
 export function firstStatus(place: Workplace, preset: Preset): Status {
-  const window = windowOf({ model: preset.modelId, table: preset.models, override: place.settings.window })
   return {
     model: preset.modelId,
     mode: preset.permission.mode(),
     tokens: 0,
-    window: window.tokens,
+    window: windowIn(place, preset, preset.modelId),
     sent: 0,
     read: 0,
     dollars: 0,
@@ -50,6 +49,9 @@ export function firstStatus(place: Workplace, preset: Preset): Status {
     background: 0,
   }
 }
+
+const windowIn = ({ settings }: Workplace, { models }: Preset, model: string): number =>
+  windowOf({ model, table: models, override: settings.window }).tokens
 
 const promptOf = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite
 
@@ -94,10 +96,11 @@ export function statusLine(status: Status, theme: Theme, width: number): string 
 }
 
 /** Fill and bill of a session as it is now. */
-export function spentStatus(session: Session): Partial<Status> {
+export function spentStatus(session: Session, place: Workplace, preset: Preset): Partial<Status> {
   const { input, cacheRead, cacheWrite, dollars, forkDollars, unpriced } = session.spent()
   return {
     model: session.modelId,
+    window: windowIn(place, preset, session.modelId),
     tokens: session.view().tokens,
     sent: input + cacheRead + cacheWrite,
     read: cacheRead,
