@@ -35,7 +35,21 @@ export const never = (): AbortSignal => new AbortController().signal
 
 export const emptyInput: Failure = { code: 'empty-input', message: 'the prompt is empty' }
 
+/** What programs without types hand in, said before any of it is written. */
+export function inputProblem(input: unknown): Failure | null {
+  const isBlock = (block: unknown): boolean =>
+    typeof block === 'object' && block !== null && 'type' in block && typeof block.type === 'string'
+  if (typeof input === 'string' || (Array.isArray(input) && input.every(isBlock))) return null
+  return {
+    code: 'bad-options',
+    message:
+      "the prompt must be a text, or a list of blocks such as { type: 'text', text }; pass one of these",
+  }
+}
+
 export function filled(input: Input): readonly UserBlock[] {
+  const problem = inputProblem(input)
+  if (problem !== null) throw new EngineError(problem)
   const content = blocksOf(input)
   if (isEmpty(content)) throw new EngineError(emptyInput)
   return content

@@ -48,6 +48,11 @@ const ofStore: ReadonlySet<string> = new Set<FailureCode>([
 ])
 
 async function forked(parent: Core, spec: ForkSpec, signal: AbortSignal): Promise<ForkOutcome> {
+  if (typeof spec?.purpose !== 'string' || typeof spec.directive !== 'string')
+    return refused({
+      code: 'bad-options',
+      message: 'a fork needs `purpose`, what it is for, and `directive`, what it is told; pass both as texts',
+    })
   if (!parent.role.mayFork || (spec.agent !== undefined && isTagged(parent)))
     return refused({ code: 'no-recursion', message: 'a fork cannot fork again; do the work in place' })
   if (parent.background.ending.signal.aborted)

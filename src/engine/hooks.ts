@@ -86,20 +86,39 @@ export type HookHandlers = {
 export type HookReply = { readonly context?: string; readonly block?: string } | undefined | void
 
 /** Hooks as functions of a program: `hooks({ PreToolUse: ({ tool }) => ({ block: 'not today' }) })`. */
-export const hooks = (handlers: HookHandlers): Hooks => ({
-  async fire(name, payload, signal) {
-    const handler = handlers[name]
-    if (handler === undefined) return noAnswer
-    try {
-      const { context = null, block = null } = (await handler(payload, signal)) ?? {}
-      return { context, block, failures: [] }
-    } catch (error) {
-      const why = `the ${name} hook failed: ${errorText(error)}`
-      // It was to judge the call, so the call must not pass because the judge fell over.
-      return { context: null, block: name === 'PreToolUse' ? why : null, failures: [why] }
-    }
-  },
-})
+export function hooks(handlers: HookHandlers): Hooks {
+  // A judge under a name that never comes would let everything pass, and nobody would hear of it.
+  const unknown = Object.keys(handlers).find((name) => !Object.hasOwn(moments, name))
+  if (unknown !== undefined)
+    throw new TypeError(
+      `hooks: there is no moment ${JSON.stringify(unknown)}; there are ${Object.keys(moments).join(', ')}`,
+    )
+  return {
+    async fire(name, payload, signal) {
+      const handler = handlers[name]
+      if (handler === undefined) return noAnswer
+      try {
+        const { context = null, block = null } = (await handler(payload, signal)) ?? {}
+        return { context, block, failures: [] }
+      } catch (error) {
+        const why = `the ${name} hook failed: ${errorText(error)}`
+        // It was to judge the call, so the call must not pass because the judge fell over.
+        return { context: null, block: name === 'PreToolUse' ? why : null, failures: [why] }
+      }
+    },
+  }
+}
+
+const moments: Readonly<Record<HookName, true>> = {
+  SessionStart: true,
+  InstructionsLoaded: true,
+  UserPromptSubmit: true,
+  PreToolUse: true,
+  PostToolUse: true,
+  PreCompact: true,
+  PostCompact: true,
+  Stop: true,
+}
 
 interface Fired {
   readonly options: { readonly hooks?: Hooks | undefined }

@@ -170,6 +170,9 @@ export function wrongOption(options: Partial<AnyOptions> | undefined): string | 
     (each) => typeof each.decide !== 'function',
   )
   if (layer !== undefined) return `the layer ${JSON.stringify(layer.name)} has no decide()`
+  const number = wrongNumber(options ?? {})
+  if (number !== null) return number
+  if (!Array.isArray(tools as unknown)) return '`tools` is not a list; write [tool({ … })]'
   const tool = tools.find(
     (each) => !each.spec?.name || typeof each.run !== 'function' || typeof each.parse !== 'function',
   )
@@ -179,7 +182,35 @@ export function wrongOption(options: Partial<AnyOptions> | undefined): string | 
   const odd = model === undefined ? undefined : tools.find(({ spec }) => !namePattern.test(spec.name))
   if (odd !== undefined)
     return `no API takes the name of the tool ${JSON.stringify(odd.spec.name)}: up to 64 letters, digits, _ and -`
+  const names = tools.map(({ spec }) => spec.name)
+  const twice = model === undefined ? undefined : names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined)
+    return `two tools are called ${JSON.stringify(twice)}, and no API takes that; give one another name`
   return null
+}
+
+/** A number that was read from elsewhere may be none, and a cap of NaN would stop nothing. */
+function wrongNumber({
+  window,
+  maxOutputTokens,
+  maxRounds,
+  keepResults,
+  thrift,
+  caps = {},
+}: Partial<AnyOptions>): string | null {
+  const isNumber = (value: unknown, least: number, most = Infinity): boolean =>
+    value === undefined || (typeof value === 'number' && value >= least && value <= most)
+  const rows: readonly (readonly [name: string, value: unknown, isRight: boolean, wanted: string])[] = [
+    ['window', window, isNumber(window, 1), 'a number of tokens above 0'],
+    ['maxOutputTokens', maxOutputTokens, isNumber(maxOutputTokens, 1), 'a number of tokens above 0'],
+    ['maxRounds', maxRounds, isNumber(maxRounds, 1), 'a number above 0'],
+    ['keepResults', keepResults, isNumber(keepResults, 0), 'a number, 0 or more'],
+    ['thrift', thrift, typeof thrift === 'object' || isNumber(thrift, 0, 1), 'a number from 0 to 1'],
+    ['caps.dollars', caps.dollars, isNumber(caps.dollars, 0), 'a number of dollars'],
+    ['caps.tokens', caps.tokens, isNumber(caps.tokens, 0), 'a number of tokens'],
+  ]
+  const wrong = rows.find(([, , isRight]) => !isRight)
+  return wrong === undefined ? null : `\`${wrong[0]}\` is ${String(wrong[1])}; it takes ${wrong[3]}`
 }
 
 function layersOf(options: Omit<AnyOptions, 'wire'>, tools: readonly Tool[]): readonly Layer[] {

@@ -15,7 +15,7 @@ import type { AgentRow } from './background/agent-rows.ts'
 import { backgroundOf, reportOf, somethingWaits } from './background/deliver.ts'
 import { spawn, type SpawnSpec } from './background/spawn.ts'
 import { EngineError, fileAttachments } from './api.ts'
-import { blocksOf, emptyInput, filled, isEmpty, promptOf, type Input } from './api.ts'
+import { blocksOf, emptyInput, filled, inputProblem, isEmpty, promptOf, type Input } from './api.ts'
 import { cutShort, faultText, hookAttachment, messageOf, nothingWaits, failedEnd, requestOf } from './api.ts'
 import { never, type Response, type SendHow } from './api.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
@@ -59,8 +59,10 @@ export class Session<Request = unknown> {
   // ---- one verb ----
 
   /** Says something and runs the turn. Ends with one `turn-end` event; stopping to listen does not stop the turn. */
-  send(input: Input, signal = never(), how: SendHow = {}): AsyncGenerator<LiveEvent> {
-    return this.#start(input, signal, how)
+  async *send(input: Input, signal = never(), how: SendHow = {}): AsyncGenerator<LiveEvent> {
+    const problem = inputProblem(input)
+    if (problem === null) yield* this.#start(input, signal, how)
+    else yield failedEnd(problem)
   }
 
   /** Runs a turn on what waits: input that was queued too late for the last one, or a turn that broke off. */
@@ -255,6 +257,11 @@ export class Session<Request = unknown> {
 
   /** For this session from now on, also after a resume. */
   async setModel(model: string): Promise<Entry> {
+    if (typeof model !== 'string' || model.trim() === '')
+      throw new EngineError({
+        code: 'bad-options',
+        message: "setModel needs the model's name; nothing was changed",
+      })
     return this.#write({ type: 'model-set', model })
   }
 

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createEngine, hooks, inMemoryStore, tool, type EngineOptions } from '../../src/index.ts'
 import { call } from '../../src/simulator/index.ts'
+import type { ForkSpec } from '../../src/engine/ports.ts'
 import { collect, modelId, simulated, turn } from '../e2e/simulated.ts'
 
 const store = inMemoryStore()
+const look = tool({ name: 'look', description: 'Looks.', input: z.object({}), run: () => 'seen' })
 
 describe('createEngine', () => {
   it.each([
@@ -26,10 +28,50 @@ describe('createEngine', () => {
       },
       /no API takes the name of the tool "files\.read": up to 64 letters, digits, _ and -/,
     ],
+    [{ store, modelId, model: { stream: () => [] }, tools: [look, look] }, /two tools are called "look"/],
+    [{ store, modelId, tools: { look } }, /`tools` is not a list/],
+    [{ store, modelId, window: Number('') }, /`window` is 0; it takes a number of tokens above 0/],
+    [
+      { store, modelId, caps: { dollars: Number('5 $') } },
+      /`caps\.dollars` is NaN; it takes a number of dollars/,
+    ],
+    [{ store, modelId, caps: { tokens: -1 } }, /`caps\.tokens` is -1/],
+    [{ store, modelId, maxRounds: '3' }, /`maxRounds` is 3; it takes a number above 0/],
+    [{ store, modelId, thrift: 7 }, /`thrift` is 7; it takes a number from 0 to 1/],
   ])('[EM2] names what is missing or wrong in %j', (options, why) => {
     const make = () => createEngine(options as EngineOptions)
     expect(make).toThrow(why)
     expect(make).toThrow(expect.objectContaining({ name: 'EngineError', code: 'bad-options' }) as Error)
+  })
+})
+
+describe('what is handed to a session', () => {
+  it('[EM10] a prompt, a model or a fork that cannot be meant is refused by its name, and nothing is written', async () => {
+    const { model, simulator } = await simulated(['fine'])
+    const session = await createEngine({ store: inMemoryStore(), modelId, model }).open()
+    for (const wrong of [null, undefined, 5, { role: 'user' }, [{ text: 'no type' }], [null]]) {
+      const events = await collect(session.send(wrong as unknown as string))
+      expect(events).toEqual([
+        expect.objectContaining({
+          type: 'turn-end',
+          failure: { code: 'bad-options', message: expect.stringContaining('the prompt must be a text') },
+        }),
+      ])
+      for (const verb of ['say', 'queue'] as const)
+        await expect(session[verb](wrong as unknown as string)).rejects.toMatchObject({ code: 'bad-options' })
+    }
+    for (const wrong of ['', ' ', undefined])
+      await expect(session.setModel(wrong as string)).rejects.toMatchObject({
+        code: 'bad-options',
+        message: expect.stringContaining("setModel needs the model's name"),
+      })
+    const forked = await session.fork({ purpose: 'side', prompt: 'look' } as unknown as ForkSpec)
+    expect(forked).toMatchObject({ outcome: 'failed', failure: { code: 'bad-options' } })
+    expect(forked.failure!.message).toContain('`directive`')
+    await expect(session.undo(99)).rejects.toThrow(/^there is no edit #99 to undo$/)
+    expect(simulator.log.requests).toEqual([])
+    expect((await turn(session.send('hello'))).outcome).toBe('done')
+    await session.close()
   })
 })
 
@@ -84,6 +126,11 @@ describe('hooks as functions', () => {
     expect(sent).toContain('look at x is not for today')
     expect(seen).toEqual(['true done'])
     await session.close()
+  })
+
+  it('[EM4] a moment that never comes is refused, since its judge would judge nothing', () => {
+    const misspelt = { PreTool: () => ({ block: 'no' }) } as unknown as Parameters<typeof hooks>[0]
+    expect(() => hooks(misspelt)).toThrow(/there is no moment "PreTool"; there are .*PreToolUse/)
   })
 
   it('[EM4] one that throws is shown, and blocks the call it was to judge', async () => {
