@@ -330,7 +330,7 @@ function unknownRules(place: Workplace, preset: Preset): Refusal | null {
   for (const problem of preset.permission.problems) place.io.err(`pal: ${safeLine(problem)}\n`)
   const unknown = place.loaded.rules.filter(({ text }) => {
     const name = /^\w+/.exec(text.trim())?.[0] ?? ''
-    return !names.includes(name) && !name.startsWith('mcp__')
+    return text.trim() !== '*' && !names.includes(name) && !name.startsWith('mcp__')
   })
   const message = (texts: readonly string[]): string =>
     `no tool matches the rule ${texts.join(', ')}. The tools are: ${names.join(', ')}`

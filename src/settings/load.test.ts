@@ -7,6 +7,7 @@ const places = {
   user: '/home/u/.palimpsest/settings.json',
   project: '/repo/.palimpsest/settings.json',
   local: '/repo/.palimpsest/settings.local.json',
+  managed: '/etc/palimpsest/settings.json',
 } as const
 
 /** Files in memory, and which of them were read. */
@@ -25,6 +26,7 @@ function sources(files: Readonly<Record<string, string>>, more: Partial<Settings
     },
     home: '/home/u/.palimpsest',
     project: '/repo',
+    managed: places.managed,
     environment: {},
     flags: {},
     ...more,
@@ -124,6 +126,29 @@ describe('settings', () => {
     expect((await loadSettings(sources({ [places.user]: '\uFEFF{"model": "a"}' }).given)).settings).toEqual({
       model: 'a',
     })
+  })
+
+  it('[G81] where what may forbid is not understood, every call is asked about', async () => {
+    const closed = [{ list: 'ask', text: '*' }]
+    const held = ['', '{"deny": ["Bash(rm *)",]}', '{"deny": "Bash(rm *)"}', '{"deny": ["Bash(rm *)", 5]}']
+    const more = ['{"ask": {}}', '{"hooks": {"PreToolUse": "x"}}', '{"sandbox": "required"}', '[]']
+    for (const text of [...held, ...more])
+      for (const path of [places.user, places.managed]) {
+        const { rules, problems } = await loadSettings(sources({ [path]: text }).given)
+        expect(rules, text).toMatchObject(closed)
+        expect(problems[0]?.message, text).toContain('every call is asked about')
+      }
+    const unreadable = sources({}).given
+    const read = () => Promise.resolve({ ok: false, why: 'it is a link' } as const)
+    const blind = { ...unreadable, managed: undefined, files: { ...unreadable.files, read } }
+    expect((await loadSettings(blind)).rules).toMatchObject(closed)
+    const environment = { PALIMPSEST_SANDBOX: 'required' }
+    expect((await loadSettings(sources({}, { environment }).given)).rules).toMatchObject(closed)
+    // What holds nothing back closes nothing, nor does what a project has that nobody could read.
+    for (const text of ['{"model": 5}', '{"allow": 5}', '{"colour": "red"}', '{}'])
+      expect((await loadSettings(sources({ [places.user]: text }).given)).rules, text).toEqual([])
+    const files = { ...unreadable.files, readOfProject: read }
+    expect((await loadSettings({ ...unreadable, files })).rules).toEqual([])
   })
 
   it('[G25] a threshold is tokens or a part, and a switch is on or off', async () => {

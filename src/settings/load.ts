@@ -1,7 +1,7 @@
 // How settings are merged: the managed file beats flags, which beat the environment, which beats the local, the project's
 // and the user's file; lists of rules are gathered from all of them. Of a project only content that a person approved
 // counts, and no project file decides where data goes or what runs. What is wrong with a file is said with file and
-// key; the rest of it counts.
+// key; the rest of it counts. Where what cannot be understood may have held something back, every call is asked about.
 import { join } from 'node:path'
 import { ruleLists, splitRules, type GivenRule, type RuleList } from './rule-list.ts'
 import { check, isKey, isUsersOnly, keys, retired, type Key, type Settings } from './schema.ts'
@@ -54,6 +54,8 @@ export async function loadSettings(sources: SettingsSources): Promise<LoadedSett
   const problems: SettingsProblem[] = []
   const found = new Map<Key, { readonly scope: Scope; readonly value: unknown }>()
   const rules: GivenRule[] = []
+  const closing: GivenRule[] = []
+  const closes = (scope: Scope): void => void closing.push({ list: 'ask', text: '*', source: scope })
   const take = (scope: Scope, values: readonly (readonly [Key, unknown])[]): void => {
     for (const [key, value] of values) {
       found.set(key, { scope, value })
@@ -61,7 +63,9 @@ export async function loadSettings(sources: SettingsSources): Promise<LoadedSett
         rules.push(...value.map((text) => ({ list: key, text, source: scope })))
     }
   }
-  take('user', await readFile(files, join(home, settingsName), 'user', problems))
+  const taken = async (scope: FileScope, path: string): Promise<void> =>
+    take(scope, await readFile(files, path, scope, problems, () => closes(scope)))
+  await taken('user', join(home, settingsName))
   for (const [scope, name] of [
     ['project', settingsName],
     ['local', localSettingsName],
@@ -69,45 +73,58 @@ export async function loadSettings(sources: SettingsSources): Promise<LoadedSett
     const path = join(project, projectFolderName, name)
     // The user's own folder can be a project too; its file is the user's then and has been read.
     if (path === join(home, settingsName)) continue
-    take(scope, await readFile(files, path, scope, problems))
+    await taken(scope, path)
   }
-  take('environment', fromEnvironment(sources.environment, problems))
+  take(
+    'environment',
+    fromEnvironment(sources.environment, problems, () => closes('environment')),
+  )
   take(
     'flag',
     Object.entries(sources.flags).flatMap(([key, value]) =>
       isKey(key) && value !== undefined ? [[key, value] as const] : [],
     ),
   )
-  if (sources.managed !== undefined)
-    take('managed', await readFile(files, sources.managed, 'managed', problems))
+  if (sources.managed !== undefined) await taken('managed', sources.managed)
   return {
     settings: {
       ...Object.fromEntries([...found].map(([key, { value }]) => [key, value])),
       ...gathered(rules),
     },
-    rules,
+    rules: [...rules, ...closing],
     from: new Map([...found].map(([key, { scope }]) => [key, scope])),
     problems,
   }
 }
 
+type FileScope = Exclude<Scope, 'environment' | 'flag'>
+
+/** What hold something back: where one of them is not understood, nobody knows what. */
+const holdBack: ReadonlySet<Key> = new Set<Key>(['deny', 'ask', 'hooks', 'sandbox'])
+const untilFixed = 'Until it is fixed, every call is asked about'
+
+/** `closes` is called where something that may forbid is not understood. */
 async function readFile(
   files: SettingsFiles,
   file: string,
-  scope: 'user' | 'project' | 'local' | 'managed',
+  scope: FileScope,
   problems: SettingsProblem[],
+  closes: () => void,
 ): Promise<readonly (readonly [Key, unknown])[]> {
   const bad = (key: string | null, message: string): void => void problems.push({ file, key, message })
   const isProjects = scope === 'project' || scope === 'local'
   const read = await (isProjects ? files.readOfProject(file) : files.read(file))
   if (!read.ok) {
-    bad(null, `cannot be read (${read.why}); the file is ignored`)
+    // Of a project nobody has approved what cannot be read: it does nothing at all.
+    if (!isProjects) closes()
+    bad(null, `cannot be read (${read.why}); the file is ignored${isProjects ? '' : `. ${untilFixed}`}`)
     return []
   }
   if (read.text === null) return []
   const parsed = objectIn(read.text)
   if (typeof parsed === 'string') {
-    bad(null, `${parsed}; the file is ignored. Write one JSON object such as {"model": "…"}`)
+    closes()
+    bad(null, `${parsed}; the file is ignored. Write one JSON object such as {"model": "…"}. ${untilFixed}`)
     return []
   }
   const values: (readonly [Key, unknown])[] = []
@@ -120,8 +137,14 @@ async function readFile(
       bad(key, `may not be ${JSON.stringify(value)} here and is ignored; it may be ${keys[key].expected}`)
     else {
       const checked = check(key, value)
+      const isHeld = holdBack.has(key)
       if (checked.ok) values.push([key, checked.value])
-      else bad(checked.where, `is invalid and ignored; ${key} must be ${keys[key].expected}`)
+      else
+        bad(
+          checked.where,
+          `is invalid and ignored; ${key} must be ${keys[key].expected}${isHeld ? `. ${untilFixed}` : ''}`,
+        )
+      if (!checked.ok && isHeld) closes()
     }
   }
   return values
@@ -160,6 +183,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | string {
 function fromEnvironment(
   environment: SettingsSources['environment'],
   problems: SettingsProblem[],
+  closes: () => void,
 ): readonly (readonly [Key, unknown])[] {
   const values: (readonly [Key, unknown])[] = []
   for (const [key, { variable, expected }] of Object.entries(keys)) {
@@ -168,12 +192,12 @@ function fromEnvironment(
     const value = valueIn(key, text.trim())
     const checked = check(key, value)
     if (checked.ok && !isNotFor(key, value, false)) values.push([key, checked.value])
-    else
-      problems.push({
-        file: 'environment',
-        key: variable,
-        message: `is invalid and ignored; it must be ${expected}`,
-      })
+    else {
+      const isHeld = holdBack.has(key)
+      if (isHeld) closes()
+      const message = `is invalid and ignored; it must be ${expected}${isHeld ? `. ${untilFixed}` : ''}`
+      problems.push({ file: 'environment', key: variable, message })
+    }
   }
   return values
 }

@@ -138,6 +138,17 @@ describe('a hostile repository', () => {
     )
   })
 
+  it('[G81] settings that cannot be understood open nothing that they may have forbidden', async () => {
+    const { access } = await server([[call('Bash', { command: 'touch made' })], 'done'])
+    const at = await openWorkspace(access)
+    await mkdir(join(at.home, '.palimpsest'), { recursive: true })
+    await writeFile(join(at.home, '.palimpsest', 'settings.json'), '{"deny": ["Bash(touch *)"],}')
+    const { err } = await at.pal(['-p', '--allow', 'Bash', 'make it'])
+    expect(err).toContain('every call is asked about')
+    expect(err).not.toContain('no tool matches')
+    expect(existsSync(join(at.project, 'made'))).toBe(false)
+  })
+
   it('[PM26] a prompt or folder that begins with dashes is text, and no flag', async () => {
     const { access, simulator } = await server(['fine', 'fine'])
     const at = await openWorkspace(access)
