@@ -121,6 +121,28 @@ describe('the house', () => {
     expect(wrong.map(name)).toEqual([])
   })
 
+  it('[H54] no test has a time limit below that of the suite', () => {
+    const suite = Number(
+      /testTimeout: ([\d_]+)/
+        .exec(readFileSync(join(root, 'vitest.config.ts'), 'utf8'))![1]!
+        .replaceAll('_', ''),
+    )
+    expect(suite).toBeGreaterThanOrEqual(300_000)
+    const limit =
+      /^(?: {2})*\}, ([\d_]{5,})\)$|^ *(?:it|describe).*\{ timeout: ([\d_]+) \}|^ *\{ timeout: ([\d_]+) \},$/gm
+    const found = [src, join(root, 'test')]
+      .flatMap(filesBelow)
+      .filter((file) => file.endsWith('.test.ts'))
+      .flatMap((file) =>
+        [...readFileSync(file, 'utf8').matchAll(limit)].map(
+          ([, ...ms]) =>
+            [name(file), Number(ms.find((one) => one !== undefined)!.replaceAll('_', ''))] as const,
+        ),
+      )
+    expect(found.length).toBeGreaterThan(0)
+    expect(found.filter(([, ms]) => ms < suite)).toEqual([])
+  })
+
   it('[H38] the picture in ARCHITECTURE.md shows the ranks and imports as they are', async () => {
     const { picture, shownPicture } = (await import(
       pathToFileURL(join(root, 'scripts', 'picture.mjs')).href

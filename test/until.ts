@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 
 /** Against hanging, not a measure of speed. */
-export const mostMs = 120_000
+export const mostMs = 240_000
 
 /** Waits until something is so. */
 export async function until(isSo: () => boolean | Promise<boolean>, what = 'it to be so'): Promise<void> {

@@ -258,7 +258,7 @@ describe('the audit of another program', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024)
     expect(skipped).toMatchObject([{ line: 2, why: expect.stringContaining('longer than') as string }])
     expect(compactions).toMatchObject([{ messages: { found: 1, kept: 0 } }])
-  }, 120_000)
+  })
 
   it.skipIf(!hasCorpus)(
     '[CO9] recorded compactions: far more of the user stands behind them with the block',

@@ -319,7 +319,7 @@ describe('memories for other agents', () => {
     expect((await ask(again, 'memory_remember', { ...staging, name: 'Once more' })).text).toContain(
       'which is the limit',
     )
-  }, 120_000)
+  })
 
   it('[MS7] over HTTP: loopback, a token, and no other host or origin', async () => {
     const at = await openWorkspace()
@@ -377,7 +377,7 @@ describe('memories for other agents', () => {
     expect(new Set(ledger.match(/"n":\d+/gu)).size).toBe(400)
     const { out } = await at.pal(['memory', '--scope', 'user', '--json'])
     expect(out.match(/"fenced"/gu)).toHaveLength(400)
-  }, 300_000)
+  })
 
   it('[MS8] two clients that read the same version: the second is told of the first', async () => {
     const at = await openWorkspace()

@@ -129,5 +129,5 @@ describe.skipIf(browserPath === null)('in Chromium (skipped where there is none)
       server.close()
       await rm(folder, { recursive: true, force: true })
     }
-  }, 120_000)
+  })
 })

@@ -12,7 +12,6 @@ const answerer: Answerer = {
 
 it.skipIf(skipReason !== null)(
   '[TM15] what a worker sends adds up to what the database counted; waits, parked sessions and the oldest input are told, no session is',
-  { timeout: 120_000 },
   async () => {
     const postgres = await startServer()
     later(() => postgres.stop())

@@ -16,7 +16,6 @@ const hasSandbox = findProgram('bwrap', process.env['PATH'], []) !== null
 
 it.skipIf(skipReason !== null)(
   '[FL14] tools, hooks and MCP servers of a worker see no database, key or collector, nor another tenant',
-  { timeout: 300_000 },
   async () => {
     const postgres = await startServer()
     later(() => postgres.stop())

@@ -14,13 +14,12 @@ import { sampleSession } from '../../src/lab/sample/session.ts'
 import { noFigures } from '../../src/lab/measures.ts'
 import { palFile } from '../one-bundle.ts'
 
-const mostMs = 240_000
 const script = scriptOf(sampleSession(0, { requests: 14, files: 4, lines: 60 }))
 const folder = mkdtempSync(join(tmpdir(), 'pal-real-peers-'))
 let pal = ''
 beforeAll(async () => {
   pal = await palFile()
-}, mostMs)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const named = (name: string) => programs.find((program) => program.name === name)!
@@ -76,7 +75,6 @@ describe('recorded sessions through real programs', () => {
       expect(ran.figures.ready).toBe(ran.figures.replaced)
       expect(ran.figures.wordsKept).toBe(ran.figures.wordsSaid)
     },
-    mostMs,
   )
 
   // The quick ones of them; the whole list is what the command is for.
@@ -90,7 +88,6 @@ describe('recorded sessions through real programs', () => {
         expect(ran).toMatchObject({ ...whole, problems: [] })
         expect(ran.figures.remembered).toBe(ran.figures.atoms)
       },
-      mostMs,
     )
   }
 
@@ -121,7 +118,6 @@ describe('recorded sessions through real programs', () => {
       expect(ran).toMatchObject({ answers, total: answers, refused: 0, failures: 0, astray: 0, problems: [] })
       expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('--stay\n')
     },
-    mostMs,
   )
 
   it('[LB32] a recorded call is a command of the shell tool on offer that prints what was recorded', async () => {

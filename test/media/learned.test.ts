@@ -128,7 +128,7 @@ describe('what can be kept nowhere', () => {
     expect(bodyText(result!.content)).toMatch(/could not be written down: .*Ask for less of it/)
     expect((await turn(session.send('and on'))).outcome).toBe('done')
     expect(refusals(api)).toEqual([])
-  }, 60_000)
+  })
 
   it('[E34] as a message ends that turn with the reason, and the next one works', async () => {
     const api = await simulated(['on'])
@@ -137,5 +137,5 @@ describe('what can be kept nowhere', () => {
     expect(ended).toMatchObject({ outcome: 'failed', failure: { code: 'too-large' } })
     expect((await turn(session.send('without it'))).outcome).toBe('done')
     expect(refusals(api)).toEqual([])
-  }, 60_000)
+  })
 })

@@ -317,5 +317,5 @@ describe('what is larger than a record', () => {
     expect(lastSent(api).text).toMatch(/persisted-output .*BEGIN.* END/s)
     expect(refusals(api)).toEqual([])
     await session.close()
-  }, 60_000)
+  })
 })

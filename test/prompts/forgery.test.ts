@@ -268,7 +268,7 @@ beforeAll(async () => {
       wrong: [...new Set(requests.flatMap((request) => gainedVoices(request, granted)))],
     })
   }
-}, 240_000)
+})
 afterAll(async () => {
   for (const close of ends) await close()
 })

@@ -84,22 +84,17 @@ const leastDetails = 50
 
 describe('tools that nobody knows', () => {
   for (const [way, wrap] of Object.entries(ways))
-    it(
-      `[O38] made-up sessions, ${way}: as much is kept of what is needed later`,
-      { timeout: 120_000 },
-      () => {
-        const size = defaults.lab.sample.sessions[2]
-        const recording = sampleSession(1, size)
-        const whole = retention(recording, recording)
-        for (const [index, share] of retention(recording, disguised(recording, wrap)).entries())
-          expect(share, `${way}, measure ${index}`).toBeGreaterThanOrEqual(whole[index]! - points)
-      },
-    )
+    it(`[O38] made-up sessions, ${way}: as much is kept of what is needed later`, () => {
+      const size = defaults.lab.sample.sessions[2]
+      const recording = sampleSession(1, size)
+      const whole = retention(recording, recording)
+      for (const [index, share] of retention(recording, disguised(recording, wrap)).entries())
+        expect(share, `${way}, measure ${index}`).toBeGreaterThanOrEqual(whole[index]! - points)
+    })
 
   const file = join(corpusFolder, 'cc-cli-a318ad7317.jsonl.gz')
   it.skipIf(!existsSync(file))(
     '[O38] a recorded session with other names and wrapped arguments: as much is kept (skipped without recorded sessions)',
-    { timeout: 240_000 },
     async () => {
       const imported = await importFile(file)
       if (!imported.ok) throw new Error(imported.failure.message)

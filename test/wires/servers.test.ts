@@ -55,7 +55,7 @@ describe.each(rows.map((row) => [row.name, row] as const))('%s', (name, { quirks
       { numRuns: 40 },
     )
     expect(seen).toBeGreaterThan(0)
-  }, 300_000)
+  })
 })
 
 it('[WC7] a server that nobody has described has no row', () => {

@@ -16,7 +16,6 @@ import { describe, expect, it } from 'vitest'
 import { folder } from '../../../test/memory/folder.ts'
 import { from, fromTool, keeperIn as synced, memoryText, unsynced } from '../../../test/memory/memories.ts'
 import { hookedFileSystem, systemError, trackingFileSystem } from '../../../test/faults/hooked-fs.ts'
-import { until } from '../../../test/until.ts'
 import { machineProcesses } from '../../disk/processes.ts'
 import { listMemories } from '../files.ts'
 import { trustLevels, type Provenance } from '../memory.ts'
@@ -272,20 +271,23 @@ describe('the path gate', () => {
 
   it('[ME89] whose writer died at any step is there whole or not at all, in the ledger, the index and the folder', async () => {
     const dead = { ...machineProcesses, look: () => Promise.resolve(null) }
-    let [came, did] = [0, 0]
+    let came = 0
     for (let step = 1; ; step++) {
       const base = await folder()
       await save(keeperIn(base), 'first.md', memoryText('first'))
       const { fs: tracked, closeAll } = trackingFileSystem(unsynced)
+      // Of each step its own: one that died before may still come to another of its operations.
+      let dies = (): void => {}
+      const dying = new Promise<void>((resolve) => (dies = resolve))
       const fs = hookedFileSystem(tracked, {
         before: async ({ number }) => {
           if (number < step) return
-          did = step
+          dies()
           await new Promise(() => undefined)
         },
       })
-      const died = save(keeperIn(base, { fs }), 'a.md', memoryText('a'))
-      const isOver = await Promise.race([died.then(() => true), until(() => did === step).then(() => false)])
+      const saved = save(keeperIn(base, { fs }), 'a.md', memoryText('a'))
+      const isOver = await Promise.race([saved.then(() => true), dying.then(() => false)])
       await closeAll()
       // Whoever comes next takes the lock of the dead one.
       const next = keeperIn(base, { processes: dead })
