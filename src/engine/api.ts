@@ -55,6 +55,18 @@ export function filled(input: Input): readonly UserBlock[] {
   return content
 }
 
+/** Input as it is given to `send`. */
+export interface Said {
+  readonly input: Input
+  readonly how: SendHow
+}
+
+export function namedModel(model: unknown): string {
+  if (typeof model === 'string' && model.trim() !== '') return model
+  const message = "setModel needs the model's name; nothing was changed"
+  throw new EngineError({ code: 'bad-options', message })
+}
+
 /** For a hook: texts as one, with what else there is as it came. */
 export const promptOf = (input: Input): Input =>
   typeof input !== 'string' && input.every(({ type }) => type === 'text')

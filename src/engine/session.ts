@@ -17,7 +17,7 @@ import { spawn, type SpawnSpec } from './background/spawn.ts'
 import { EngineError, fileAttachments } from './api.ts'
 import { blocksOf, emptyInput, filled, inputProblem, isEmpty, promptOf, type Input } from './api.ts'
 import { cutShort, faultText, hookAttachment, messageOf, nothingWaits, failedEnd, requestOf } from './api.ts'
-import { never, type Response, type SendHow } from './api.ts'
+import { namedModel, never, type Response, type Said, type SendHow } from './api.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
@@ -59,18 +59,16 @@ export class Session<Request = unknown> {
   // ---- one verb ----
 
   /** Says something and runs the turn. Ends with one `turn-end` event; stopping to listen does not stop the turn. */
-  async *send(input: Input, signal = never(), how: SendHow = {}): AsyncGenerator<LiveEvent> {
-    const problem = inputProblem(input)
-    if (problem === null) yield* this.#start(input, signal, how)
-    else yield failedEnd(problem)
+  send(input: Input, signal = never(), how: SendHow = {}): AsyncGenerator<LiveEvent> {
+    return this.#start({ input, how }, signal)
   }
 
   /** Runs a turn on what waits: input that was queued too late for the last one, or a turn that broke off. */
   goOn(signal = never()): AsyncGenerator<LiveEvent> {
-    return this.#start(null, signal, {})
+    return this.#start(null, signal)
   }
 
-  async *#start(input: Input | null, signal: AbortSignal, how: SendHow): AsyncGenerator<LiveEvent> {
+  async *#start(said: Said | null, signal: AbortSignal): AsyncGenerator<LiveEvent> {
     const channel = new Channel()
     if (this.#turn !== null) {
       yield failedEnd({ code: 'busy', message: 'a turn is running; queue the input or wait for its end' })
@@ -78,7 +76,7 @@ export class Session<Request = unknown> {
     }
     const above = this.#core.payers.map(({ background }) => background.ending.signal)
     const linked = AbortSignal.any([signal, ...above])
-    this.#turn = this.#run(input, linked, channel, how)
+    this.#turn = this.#run(said, linked, channel)
       // A port that throws is at fault, but its caller must hear of it all the same (law E1).
       .catch((error: unknown) => channel.push(failedEnd({ code: 'fault', message: faultText(error) })))
       .finally(() => {
@@ -89,21 +87,23 @@ export class Session<Request = unknown> {
     yield* channel
   }
 
-  async #run(input: Input | null, signal: AbortSignal, channel: Channel, how: SendHow): Promise<void> {
+  async #run(said: Said | null, signal: AbortSignal, channel: Channel): Promise<void> {
     for (const event of this.takeUnheard()) channel.push(event)
     this.#core.background.turnEmit = channel.push
-    if (input === null) {
+    if (said === null) {
       if (!this.unfinished()) return channel.push(failedEnd(nothingWaits))
       return runTurn(this.#core, signal, channel.push)
     }
+    const { input, how } = said
+    const problem = inputProblem(input)
+    if (problem !== null) return channel.push(failedEnd(problem))
     const content = blocksOf(input)
     const asked = { prompt: promptOf(input) }
     const answer = await fireHooks(this.#core, 'UserPromptSubmit', asked, channel.push, signal)
     if (answer.block !== null) return channel.push(failedEnd({ code: 'blocked', message: answer.block }))
     const facts: Fact[] = [{ type: 'user-message', content, origin: 'typed', ...how }]
     if (answer.context !== null) {
-      const name = `hook-${this.#core.state.tail.next}`
-      const context = await gatedText(this.#core, name, answer.context)
+      const context = await gatedText(this.#core, `hook-${this.#core.state.tail.next}`, answer.context)
       facts.push(hookAttachment('UserPromptSubmit', context))
     }
     if (isEmpty(content)) return channel.push(failedEnd(emptyInput))
@@ -257,12 +257,7 @@ export class Session<Request = unknown> {
 
   /** For this session from now on, also after a resume. */
   async setModel(model: string): Promise<Entry> {
-    if (typeof model !== 'string' || model.trim() === '')
-      throw new EngineError({
-        code: 'bad-options',
-        message: "setModel needs the model's name; nothing was changed",
-      })
-    return this.#write({ type: 'model-set', model })
+    return this.#write({ type: 'model-set', model: namedModel(model) })
   }
 
   /** Runs work beside the talk on this session's prefix. Never rejects. */
