@@ -176,6 +176,7 @@ describe('options', () => {
       expect(made.ok ? '' : made.message).toContain(`\`${name}\``)
     }
     // As a program without types calls it.
+    expect(() => fit(list, undefined as never)).not.toThrow()
     expect(fit(list, undefined as never)).toMatchObject({ ok: false, code: 'bad-option' })
     expect(fit('hello' as never, { wire: 'anthropic', model: models.anthropic })).toMatchObject({
       ok: false,
