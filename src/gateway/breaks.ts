@@ -91,6 +91,8 @@ export interface Heard {
   readonly isWarm: boolean
   /** What should have been read. */
   readonly expected: number
+  /** What the next request should read. */
+  readonly left: number
 }
 
 export class CacheWatch {
@@ -104,10 +106,14 @@ export class CacheWatch {
   heard(session: string, request: ForeignRequest, snapshot: Snapshot, usage: Usage, now: number): Heard {
     const before = this.#readings.get(session)
     const hits = usage.cacheRead > 0 ? (before?.hits ?? 0) + 1 : 0
-    const cached = usage.cacheWrite > 0 ? usage.cacheRead + usage.cacheWrite : promptTokens(usage)
+    const { kind } = wireOf(request.wire).cacheRules(lookUp(this.#models, snapshot.model))
+    // Where a client names what is cached, the rest of a prompt never was: nothing of it can be lost.
+    const isMarked = kind === 'explicit' || usage.cacheWrite > 0
+    const cached = isMarked ? usage.cacheRead + usage.cacheWrite : promptTokens(usage)
     this.#readings.set(session, { snapshot, cached, at: now, hits })
-    if (before === undefined) return { cacheBreak: null, isOurs: false, isWarm: false, expected: 0 }
-    return judged(before, request, snapshot, usage, now, this.#models)
+    if (before === undefined)
+      return { cacheBreak: null, isOurs: false, isWarm: false, expected: 0, left: cached }
+    return { ...judged(before, request, snapshot, usage, now, this.#models), left: cached }
   }
 }
 
@@ -118,7 +124,7 @@ function judged(
   usage: Usage,
   at: number,
   models: ModelTable,
-): Heard {
+): Omit<Heard, 'left'> {
   const ageMs = at - before.at
   const isWarm = ageMs < lifetimeMs(before.snapshot.lifetime)
   const ours = sentInAnotherWay(before.snapshot, now, request)

@@ -116,6 +116,8 @@ function accountOf(before: Account, paid: Paid, models: ModelTable): Account {
   const untouched = isEdited ? untouchedUsage(before, usage, saved, heard) : usage
   const untouchedCost = info === null || paid.isReadBack ? 0 : (price(info, untouched)?.total ?? 0)
   const { figures } = before
+  // Without writes only what was read is known to be cached: of what was left out it would have been the same share.
+  const cached = heard?.left ?? (usage.cacheWrite > 0 ? usage.cacheRead + usage.cacheWrite : prompt)
   return {
     figures: {
       requests: figures.requests + 1,
@@ -128,7 +130,7 @@ function accountOf(before: Account, paid: Paid, models: ModelTable): Account {
       unpriced: figures.unpriced + (cost === null ? 1 : 0),
       readBacks: figures.readBacks + (paid.isReadBack ? 1 : 0),
     },
-    untouchedCached: (usage.cacheWrite > 0 ? usage.cacheRead + usage.cacheWrite : prompt) + saved,
+    untouchedCached: cached + (prompt > 0 && cached === usage.cacheRead ? (saved * cached) / prompt : saved),
     since: heard?.isOurs === true ? 0 : before.since + 1,
     isEdited,
   }

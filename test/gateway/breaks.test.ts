@@ -183,6 +183,29 @@ describe('the cache of a foreign conversation', () => {
     expect(gateway.savings.sessions()).toHaveLength(1)
   })
 
+  it('[GW26] a client that marks its system prompt alone has nothing else to lose', async () => {
+    const usages = [
+      { cache_creation_input_tokens: 20_000, cache_read_input_tokens: 0, input_tokens: 10_000 },
+      { cache_creation_input_tokens: 0, cache_read_input_tokens: 20_000, input_tokens: 30_000 },
+      { cache_creation_input_tokens: 0, cache_read_input_tokens: 20_000, input_tokens: 50_000 },
+      { cache_creation_input_tokens: 20_000, cache_read_input_tokens: 0, input_tokens: 70_000 },
+    ]
+    const behind = await upstream(({ number }, response) =>
+      answers(response, messageOf('ok', usages[number - 1] ?? {})),
+    )
+    const gateway = await world.gateway(behind.url, { level: 'watch' })
+    const list = [says('go')]
+    for (const at of usages.keys()) {
+      await send(`${gateway.url}/v1/messages`, asking(list), { 'x-session-id': 'one' })
+      await until(() => gateway.savings.all.requests === at + 1)
+      list.push(replies('ok'), says(`and ${at}`))
+    }
+    // The last one lost what was marked, and that alone.
+    expect(gateway.breaks.newest.map(({ tokens }) => tokens)).toEqual([20_000])
+    const { cost, untouchedCost } = gateway.savings.all
+    expect(untouchedCost).toBe(cost)
+  })
+
   it('[GW28] what a client clears itself keeps what was shortened behind it short', async () => {
     const behind = await upstream((_asked, response) => answers(response, messageOf('ok')))
     const { url } = await world.gateway(behind.url)

@@ -387,6 +387,30 @@ describe('usage', () => {
     expect([total.requests, total.estimated, total.input]).toEqual([3, 1, 103_000])
   })
 
+  it('[LB23] a client of Claude that marks nothing for the cache has none that breaks; one of OpenAI has it unasked', () => {
+    const lossesOf = (model: string) => {
+      const line = (seq: number, input: number) => ({
+        v: 1,
+        seq,
+        at: seq,
+        fact: {
+          type: 'assistant-message',
+          messageId: `m-${seq}`,
+          model,
+          usage: { input, cacheRead: 0, cacheWrite: 0, output: 10 },
+        },
+      })
+      const requests = read('transcript', [
+        { v: 1, seq: 0, at: 0, fact: { type: 'session-start', session: 's', purpose: 'main' } },
+        line(1, 50_000),
+        line(2, 51_000),
+      ])
+      return usageReport(requests, 'day', modelTable()).spending
+    }
+    expect(lossesOf('claude-sonnet-4-5')).toMatchObject({ breaks: 0, rewritten: 0 })
+    expect(lossesOf('gpt-5.5').breaks).toBe(1)
+  })
+
   it('[LB24] reads what Gemini CLI and opencode wrote when they were run: each answer once, with its last counts', () => {
     const billed = (file: string): readonly BilledRequest[] => {
       const all = requestsIn(file, readFileSync(join('test/fixtures/usage', file)))

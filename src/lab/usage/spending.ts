@@ -43,7 +43,7 @@ export function spendingOf(requests: readonly BilledRequest[], models: ModelTabl
   const total = { carried: 0, sentFirst: 0, rewritten: 0, coldReturns: 0, output: 0 }
   const breaks: CacheBreakPaid[] = []
   for (const chain of chainsOf(requests)) {
-    const countsWrites = chain.some(({ usage }) => usage.cacheWrite > 0)
+    const saysWrites = chain.some(({ usage }) => usage.cacheWrite > 0)
     let lifetime: Lifetime = '5m'
     let last: BilledRequest | null = null
     for (const request of chain) {
@@ -52,10 +52,12 @@ export function spendingOf(requests: readonly BilledRequest[], models: ModelTabl
       const isCounted = usage.estimated !== true
       const before = last
       if (isCounted) last = request
-      const lost = before === null || !isCounted ? null : lossAt(before, request, { countsWrites, lifetime })
       const info = lookUp(models, model)
+      // Claude caches what a client marks and nothing else: who never marks has no cache that could break.
+      const countsWrites = saysWrites || info?.provider === 'anthropic'
+      const lost = before === null || !isCounted ? null : lossAt(before, request, { countsWrites, lifetime })
       // A provider that does not say what it wrote has one lifetime.
-      if (isCounted && (usage.cacheWrite > 0 || !countsWrites)) lifetime = recordedLifetime(info, usage)
+      if (isCounted && (usage.cacheWrite > 0 || !saysWrites)) lifetime = recordedLifetime(info, usage)
       const paid = info === null ? null : price(info, { ...usage, output: request.output ?? 0 })
       if (paid === null) continue
       const sent = paid.fresh + paid.write
