@@ -56,7 +56,9 @@ export async function loadExtensions(place: Workplace, options: LoadOptions = {}
     loadSkills({ fs, folders: pageFolders(at, 'skills') }),
     pagesIn(fs, pageFolders(at, 'output-styles')),
     pagesIn(fs, pageFolders(at, 'commands')),
-    options.servers === false ? { servers: [], problems: [] } : findServers(at),
+    options.servers === false
+      ? { servers: [], problems: [] }
+      : findServers({ ...at, providers: settings.providers }),
   ])
   const window = windowOf({ model: modelOf(settings), table: tableOf(settings), override: settings.window })
   const source = await toolSource(found.servers, {

@@ -8,6 +8,7 @@ import * as z from 'zod/mini'
 import { attempt, type FileSystem } from '../../../disk/fs.ts'
 import { isInside } from '../../../disk/under-root.ts'
 import { defaults } from '../../../settings/defaults.ts'
+import { providersOf, type ProvidersByName } from '../../../wires/providers.ts'
 import type { Gate } from '../../trust/gate.ts'
 import { readWhole } from '../../workplace/files.ts'
 
@@ -39,6 +40,8 @@ export interface ServersPlace {
   /** Asked before anything of a project acts. */
   readonly gate: Gate
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** Those of the settings, over the ones that are known. */
+  readonly providers?: ProvidersByName | undefined
 }
 
 const texts = z.record(z.string(), z.string())
@@ -54,7 +57,12 @@ const byAddress = z.object({
 })
 /** Part of the name of every tool of the server, which the wire bounds; `__` ends it there, so it cannot hold that. */
 const goodName = /^(?!.*__)[A-Za-z0-9_-]{1,24}(?<!_)$/
-const ownKeys = /^(?:ANTHROPIC_|PALIMPSEST_)/
+
+/** What this program is let in by: its own variables and the key of every provider. */
+function ownKeys(providers: ProvidersByName | undefined): (name: string) => boolean {
+  const keys = new Set([...providersOf(providers).values()].map(({ keyVariable }) => keyVariable))
+  return (name) => /^(?:ANTHROPIC_|PALIMPSEST_)/.test(name) || keys.has(name)
+}
 
 /** The user's own come first: a project cannot take the name of one of theirs. */
 export async function findServers(place: ServersPlace): Promise<Servers> {
@@ -83,8 +91,9 @@ async function serversIn(place: ServersPlace, path: string, isProject: boolean):
     return { servers: [], problems: [`${path} is no {"mcpServers": {…}}; its servers are ignored`] }
   const servers: Server[] = []
   const problems: string[] = []
+  const isKept = isProject ? ownKeys(place.providers) : () => false
   for (const [name, given] of Object.entries(parsed.data.mcpServers)) {
-    const server = serverOf(name, given, path, expanding(place.environment, isProject))
+    const server = serverOf(name, given, path, expanding(place.environment, isKept))
     if (typeof server === 'string') problems.push(`${path}: ${name}: ${server}; it is left out`)
     else if (!isProject || server.kind !== 'command') servers.push(server)
     else {
@@ -133,10 +142,10 @@ const expandedAll = (given: Readonly<Record<string, string>>, expand: Expand): R
 class Unset extends Error {}
 
 const expanding =
-  (environment: ServersPlace['environment'], isProject: boolean): Expand =>
+  (environment: ServersPlace['environment'], isKept: (name: string) => boolean): Expand =>
   (text) =>
     text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g, (_, name: string, other?: string) => {
-      if (isProject && ownKeys.test(name)) throw new Unset(`a project may not name ${name}`)
+      if (isKept(name)) throw new Unset(`a project may not name ${name}`)
       const value = environment[name] ?? other
       if (value === undefined) throw new Unset(`${name} is not set in the environment`)
       return value
