@@ -44,6 +44,7 @@ import type { Tool } from './tools/tool.ts'
 import { systemClock, systemIds, type Clock } from './transcript/ids.ts'
 import type { Section } from './transcript/fact.ts'
 import type { Store } from './transcript/store.ts'
+import { withoutKeys } from './wires/providers.ts'
 
 export type { Access }
 export { modelOf, tableOf }
@@ -111,7 +112,9 @@ export function projectStore(options: Pick<PresetOptions, 'home' | 'project' | '
 }
 
 /** The whole agent as `pal` has it: tools, permissions, memory, agents and layers, from settings. */
-export function createPreset(options: PresetOptions): Preset {
+export function createPreset(given: PresetOptions): Preset {
+  // Hooks, commands and git are started with what is left.
+  const options = { ...given, environment: withoutKeys(given.environment, given.settings.providers) }
   const parts = partsOf(options)
   sayWhatIsOff(options)
   const {

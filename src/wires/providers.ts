@@ -38,6 +38,19 @@ export function providersOf(
   return new Map([...names].map((name) => [name, providerNamed(name, settings[name] ?? {})]))
 }
 
+/** The variables that hold keys. */
+export const keyVariables = (settings: ProvidersByName | undefined): ReadonlySet<string> =>
+  new Set([...providersOf(settings).values()].flatMap(({ keyVariable }) => keyVariable ?? []))
+
+/** An environment for whatever is started: without the keys of providers, whatever their variables are called. */
+export function withoutKeys(
+  environment: Readonly<Record<string, string | undefined>>,
+  settings: ProvidersByName | undefined,
+): Readonly<Record<string, string | undefined>> {
+  const keys = keyVariables(settings)
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !keys.has(name)))
+}
+
 function providerNamed(name: string, own: ProviderSettings): Provider {
   const row = serverNamed(name)
   const keyVariable = own.keyVariable === undefined ? (row?.keyVariable ?? null) : own.keyVariable

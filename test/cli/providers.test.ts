@@ -2,6 +2,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { call } from '../../src/simulator/index.ts'
 import { open, serve } from '../stream-server.ts'
 import { openWorkspace, server, type Workspace } from './pal.ts'
 
@@ -20,6 +21,24 @@ async function withProviders(
   await writeFile(join(place.state, 'settings.json'), JSON.stringify({ providers, ...settings }))
   return place
 }
+
+describe('the key of a provider', () => {
+  it('[B27] whatever its variable is called, no command, hook or server gets it', async () => {
+    const show = 'printf "%s|" "$HOUSE_DOOR" "$HOUSE_COLOUR"'
+    const { access, simulator } = await server([[call('Bash', { command: show })], 'done'])
+    const at = await openWorkspace({ ...access, HOUSE_DOOR: 'opensesame', HOUSE_COLOUR: 'green' })
+    await mkdir(at.state, { recursive: true })
+    const settings = {
+      providers: { house: { baseUrl: 'http://127.0.0.1:9', keyVariable: 'HOUSE_DOOR' } },
+      hooks: { UserPromptSubmit: [{ command: show }] },
+    }
+    await writeFile(join(at.state, 'settings.json'), JSON.stringify(settings))
+    expect((await at.pal(['-p', '--allow', 'Bash', 'go'])).code).toBe(0)
+    const seen = JSON.stringify(simulator.log.last()?.body)
+    expect(seen).not.toContain('opensesame')
+    expect(seen.split('|green|')).toHaveLength(3)
+  })
+})
 
 describe('pal with another provider', () => {
   it('[G2] json says how many requests were counted by size, since their server reports nothing', async () => {

@@ -7,6 +7,7 @@ import { tailOf } from '../../tools/outcome.ts'
 import { commandEnvironment } from '../../tools/shell/environment.ts'
 import { startGroup } from '../../tools/shell/group.ts'
 import { fenced } from '../../transcript/fence.ts'
+import { withoutKeys } from '../../wires/providers.ts'
 import { withMemories } from '../commands/memory/open.ts'
 import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
@@ -14,7 +15,7 @@ import type { CommandContext } from './context.ts'
 
 /** Runs `!command`; the session gets command and output. */
 export async function shellLine(context: CommandContext, line: string): Promise<Exit> {
-  const { io, project } = context.place
+  const { io, project, settings } = context.place
   const command = line.slice(1).trim()
   if (command === '') {
     io.err('pal: usage: !COMMAND, as in !git status\n')
@@ -23,7 +24,7 @@ export async function shellLine(context: CommandContext, line: string): Promise<
   const started = await startGroup(command, {
     shell: 'bash',
     cwd: project.cwd,
-    environment: commandEnvironment(io.environment),
+    environment: commandEnvironment(withoutKeys(io.environment, settings.providers)),
   })
   if (!started.ok) {
     io.err(`pal: the command cannot be started: ${safeLine(started.why)}\n`)

@@ -10,6 +10,7 @@ import { pagesIn, type Page, type PageFolder } from '../../preset/pages.ts'
 import { loadSkills } from '../../preset/skills.ts'
 import type { SectionDefinition } from '../../request/sections.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { withoutKeys } from '../../wires/providers.ts'
 import type { Gate } from '../trust/gate.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 import { findServers } from './mcp/servers.ts'
@@ -63,7 +64,7 @@ export async function loadExtensions(place: Workplace, options: LoadOptions = {}
   const window = windowOf({ model: modelOf(settings), table: tableOf(settings), override: settings.window })
   const source = await toolSource(found.servers, {
     cwd: project.cwd,
-    environment: io.environment,
+    environment: withoutKeys(io.environment, settings.providers),
     window: window.tokens,
     patienceMs: options.interactive === true ? defaults.mcp.startMs : null,
   })

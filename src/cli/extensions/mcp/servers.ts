@@ -8,7 +8,7 @@ import * as z from 'zod/mini'
 import { attempt, type FileSystem } from '../../../disk/fs.ts'
 import { isInside } from '../../../disk/under-root.ts'
 import { defaults } from '../../../settings/defaults.ts'
-import { providersOf, type ProvidersByName } from '../../../wires/providers.ts'
+import { keyVariables, type ProvidersByName } from '../../../wires/providers.ts'
 import type { Gate } from '../../trust/gate.ts'
 import { readWhole } from '../../workplace/files.ts'
 
@@ -60,7 +60,7 @@ const goodName = /^(?!.*__)[A-Za-z0-9_-]{1,24}(?<!_)$/
 
 /** What this program is let in by: its own variables and the key of every provider. */
 function ownKeys(providers: ProvidersByName | undefined): (name: string) => boolean {
-  const keys = new Set([...providersOf(providers).values()].map(({ keyVariable }) => keyVariable))
+  const keys = keyVariables(providers)
   return (name) => /^(?:ANTHROPIC_|PALIMPSEST_)/.test(name) || keys.has(name)
 }
 
