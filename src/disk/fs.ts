@@ -218,6 +218,30 @@ export async function attempt<T extends object>(doing: string, work: () => Promi
   }
 }
 
+/** Null where what it asks for is not there. */
+export async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Opens a file to read in it, and closes it whatever happens. */
+export async function reading<T>(
+  fs: FileSystem,
+  path: string,
+  work: (file: OpenFile) => Promise<T>,
+): Promise<T> {
+  const file = await fs.open(path, 'read')
+  try {
+    return await work(file)
+  } finally {
+    await file.close()
+  }
+}
+
 /** Writes all of the bytes, in as many calls as the system needs. */
 export async function writeAll(file: OpenFile, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.byteLength;) {

@@ -17,7 +17,17 @@
 // time by the clock of the disk. An owner of an earlier version gives none, and then age does not break its lock.
 // A body that cannot be read is stale after a while.
 import { join } from 'node:path'
-import { attempt, readAt, systemCode, writeAll, type Failure, type Result, type FileSystem } from './fs.ts'
+import {
+  attempt,
+  readAt,
+  reading,
+  systemCode,
+  unlessMissing,
+  writeAll,
+  type Failure,
+  type Result,
+  type FileSystem,
+} from './fs.ts'
 import type { Beacon } from './beacon.ts'
 import { changedAt, diskTime, startHeartbeat, type Heartbeat } from './heartbeat.ts'
 import { ownerState, sameOrUnknown, type ProcessIdentity, type Processes } from './processes.ts'
@@ -275,22 +285,16 @@ async function isSeenDead(
 }
 
 async function find(path: string, epoch: number, options: LockOptions): Promise<Found> {
-  let file
-  try {
-    file = await options.fs.open(fileOf(path, epoch), 'read')
-  } catch (error) {
-    // Only superseded epochs are ever removed, so there is a higher one by now and the next try will see it.
-    if (systemCode(error) === 'ENOENT') return { kind: 'free' }
-    throw error
-  }
-  try {
-    const stat = await file.stat()
-    if (stat.kind !== 'file')
-      throw Object.assign(new Error(`${path} holds no regular file`), { code: 'EISDIR' })
-    return parsed((await readAt(file, 0, options.maxBytes)).toString('utf8'), stat.modifiedMs)
-  } finally {
-    await file.close()
-  }
+  const found = await unlessMissing(
+    reading(options.fs, fileOf(path, epoch), async (file) => {
+      const stat = await file.stat()
+      if (stat.kind !== 'file')
+        throw Object.assign(new Error(`${path} holds no regular file`), { code: 'EISDIR' })
+      return parsed((await readAt(file, 0, options.maxBytes)).toString('utf8'), stat.modifiedMs)
+    }),
+  )
+  // Only superseded epochs are ever removed, so there is a higher one by now and the next try will see it.
+  return found ?? { kind: 'free' }
 }
 
 function parsed(text: string, modifiedMs: number): Found {
@@ -334,11 +338,5 @@ async function highestOrNone(path: string, fs: FileSystem): Promise<number> {
   }
 }
 
-async function markAt(fs: FileSystem, path: string, epoch: number): Promise<string | null> {
-  try {
-    return (await fs.stat(fileOf(path, epoch))).mark
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null
-    throw error
-  }
-}
+const markAt = async (fs: FileSystem, path: string, epoch: number): Promise<string | null> =>
+  (await unlessMissing(fs.stat(fileOf(path, epoch))))?.mark ?? null

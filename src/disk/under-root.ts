@@ -11,6 +11,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import {
   failureOf,
   systemCode,
+  unlessMissing,
   type Failure,
   type Result,
   type FileStat,
@@ -306,16 +307,6 @@ function changedRefusal(now: FileStat | null, seen: string | null | undefined): 
 const statIfThere = (fs: FileSystem, path: string): Promise<FileStat | null> => unlessMissing(fs.stat(path))
 const realPathIfThere = (fs: FileSystem, path: string): Promise<string | null> =>
   unlessMissing(fs.realPath(path))
-
-/** Null where what it asks for is not there. */
-export async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
-  try {
-    return await work
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null
-    throw error
-  }
-}
 
 async function nearestRealPath(fs: FileSystem, path: string): Promise<string> {
   const real = await realPathIfThere(fs, path)

@@ -1,9 +1,10 @@
 // The salt of this installation: with it a credential becomes the name of a tenant, and cannot be guessed back from that.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { attempt, makeFolders, readAt, type FileSystem, type Result } from '../disk/fs.ts'
+import { attempt, makeFolders, type FileSystem, type Result } from '../disk/fs.ts'
 import { replaceFile } from '../disk/replace.ts'
 import { fileMode, folderMode } from './line-file.ts'
+import { readSmall } from '../disk/small-file.ts'
 
 const saltBytes = 32
 
@@ -21,12 +22,6 @@ export async function readOrMakeSalt(fs: FileSystem, folder: string): Promise<Re
     existing: 'refuse',
   })
   if (!written.ok && written.failure.code !== 'exists') return written
-  return attempt(`reading ${path}`, async () => {
-    const file = await fs.open(path, 'read')
-    try {
-      return { salt: (await readAt(file, 0, saltBytes)).toString('base64url') }
-    } finally {
-      await file.close()
-    }
-  })
+  const read = await readSmall(fs, path, saltBytes)
+  return read.ok ? { ok: true, salt: read.bytes.toString('base64url') } : read
 }

@@ -11,6 +11,7 @@ import { defaults } from '../settings/defaults.ts'
 import { seq } from '../transcript/ids.ts'
 import type { Effect, EffectKind } from './inspection.ts'
 import type { EffectWish } from './protocol.ts'
+import { readSmall } from '../disk/small-file.ts'
 
 export interface WishPorts {
   readonly fs: FileSystem
@@ -147,17 +148,8 @@ function effectIn(value: Readonly<Record<string, unknown>>): Effect {
 const mostBytes = 65_536
 
 async function readJson(fs: FileSystem, path: string): Promise<Readonly<Record<string, unknown>> | null> {
-  const read = await attempt(`reading ${path}`, async () => {
-    const file = await fs.open(path, 'read')
-    try {
-      const bytes = Buffer.alloc(mostBytes)
-      const count = await file.read(bytes, 0)
-      return { text: bytes.toString('utf8', 0, count) }
-    } finally {
-      await file.close()
-    }
-  })
-  return read.ok ? objectIn(read.text) : null
+  const read = await readSmall(fs, path, mostBytes)
+  return read.ok ? objectIn(read.bytes.toString('utf8')) : null
 }
 
 async function removed(fs: FileSystem, path: string): Promise<boolean> {

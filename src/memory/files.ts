@@ -2,7 +2,7 @@
 // exactly these bytes. Looks only. A file that is a link, has a second name or is too large is passed over and named.
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import { attempt, readAt, systemCode, type Result, type FileStat, type FileSystem } from '../disk/fs.ts'
+import { attempt, readAt, unlessMissing, type Result, type FileStat, type FileSystem } from '../disk/fs.ts'
 import { isTemporaryName } from '../disk/replace.ts'
 import { openUnder, type GateOptions } from '../disk/under-root.ts'
 import { defaults } from '../settings/defaults.ts'
@@ -145,10 +145,11 @@ async function walk(
   depth: number,
   walked: Walked,
 ): Promise<void> {
-  const names = (await namesIn(fs, join(root, below))).filter((name) => isListed(name, below))
+  const found = await unlessMissing(fs.names(join(root, below)))
+  const names = (found ?? []).filter((name) => isListed(name, below))
   for (let at = 0; at < names.length; at += defaults.memory.parallel) {
     const some = names.slice(at, at + defaults.memory.parallel)
-    const stats = await Promise.all(some.map((name) => statIfThere(fs, join(root, below, name))))
+    const stats = await Promise.all(some.map((name) => unlessMissing(fs.stat(join(root, below, name)))))
     for (const [i, stat] of stats.entries()) {
       const file = below === '' ? some[i]! : `${below}/${some[i]!}`
       if (stat === null || walked.files.length >= defaults.memory.scanned) continue
@@ -166,21 +167,3 @@ async function walk(
 /** Names with a dot are temporary or not ours; the index and the diaries are no memories. */
 const isListed = (name: string, below: string): boolean =>
   !name.startsWith('.') && !(below === '' && (name === indexName || name === diaryFolder))
-
-async function namesIn(fs: FileSystem, path: string): Promise<readonly string[]> {
-  try {
-    return await fs.names(path)
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return []
-    throw error
-  }
-}
-
-async function statIfThere(fs: FileSystem, path: string): Promise<FileStat | null> {
-  try {
-    return await fs.stat(path)
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null
-    throw error
-  }
-}

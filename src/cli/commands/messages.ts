@@ -1,8 +1,7 @@
 // `pal messages`, `pal pin` and `pal rewind`: the messages of a session by their numbers, one of them kept for good, and
 // back to one of them. A rewind is a fact and removes nothing; files are restored only where asked, only those a tool of
 // ours wrote, and only where nobody changed them since.
-import { createHash } from 'node:crypto'
-import { attempt, machineFileSystem, readAt, type FileSystem } from '../../disk/fs.ts'
+import { attempt, machineFileSystem, readAt, reading, type FileSystem } from '../../disk/fs.ts'
 import { removeIfThere, replaceFile } from '../../disk/replace.ts'
 import { EngineError, type Session } from '../../engine/session.ts'
 import type { Preset } from '../../preset.ts'
@@ -19,6 +18,7 @@ import { safeJson } from '../terminal/safe-text.ts'
 import { table } from '../terminal/tables.ts'
 import { uniqueText, type ProjectFlags } from '../workplace/workplace.ts'
 import { changing, placeIn, type CommandPrefix } from './undo.ts'
+import { sha256Of } from '../../tools/files/text-file.ts'
 
 export interface RewindFlags extends ProjectFlags {
   readonly files?: boolean | undefined
@@ -197,21 +197,13 @@ async function* changesSince(
 /** Null when it was put back, else why not. */
 async function restoreFile(fs: FileSystem, image: BeforeImage, unique: () => string): Promise<string | null> {
   const { path, before, after } = image
-  const now = await attempt(`reading ${path}`, async () => {
-    const file = await fs.open(path, 'read')
-    try {
+  const now = await attempt(`reading ${path}`, () =>
+    reading(fs, path, async (file) => {
       const { bytes, mode } = await file.stat()
       if (bytes > defaults.tools.editFileBytes) return { hash: '', mode }
-      return {
-        hash: createHash('sha256')
-          .update(await readAt(file, 0, bytes))
-          .digest('hex'),
-        mode,
-      }
-    } finally {
-      await file.close()
-    }
-  })
+      return { hash: sha256Of(await readAt(file, 0, bytes)), mode }
+    }),
+  )
   if (!now.ok) return now.failure.message
   if (now.hash !== after) return 'it was changed by something else since'
   if (before !== null) {

@@ -1,5 +1,5 @@
 // Small text files of the user's folder, read whole and bounded; failures as values.
-import { attempt, type FileSystem } from '../../disk/fs.ts'
+import { attempt, readAt, reading, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { SettingsFiles } from '../../settings/load.ts'
 import type { Gate } from '../trust/gate.ts'
@@ -14,21 +14,14 @@ export type BytesRead =
 
 /** The bytes of a file; null when there is none. */
 export async function readWhole(fs: FileSystem, path: string, maxBytes: number): Promise<BytesRead> {
-  const read = await attempt('reading', async () => {
-    const file = await fs.open(path, 'read')
-    try {
+  const read = await attempt('reading', () =>
+    reading(fs, path, async (file) => {
       const { bytes, kind } = await file.stat()
       if (kind !== 'file') return { why: 'it is not a regular file', bytes: null }
       if (bytes > maxBytes) return { why: `it is longer than ${maxBytes} bytes`, bytes: null }
-      const into = new Uint8Array(bytes)
-      let at = 0
-      for (let count = -1; count !== 0 && at < bytes; at += count)
-        count = await file.read(into.subarray(at), at)
-      return { why: null, bytes: into.subarray(0, at) }
-    } finally {
-      await file.close()
-    }
-  })
+      return { why: null, bytes: await readAt(file, 0, bytes) }
+    }),
+  )
   if (read.ok) return read.why === null ? { ok: true, bytes: read.bytes } : { ok: false, why: read.why }
   return read.failure.code === 'not-found'
     ? { ok: true, bytes: null }

@@ -10,13 +10,14 @@
 // aside when that happened too often. What cannot be listed or read is a failure, never an empty box.
 import { objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
-import { unlessMissing } from '../../disk/under-root.ts'
 import { refused } from '../../disk/failure.ts'
 import {
   attempt,
   makeFolders,
   readAt,
+  reading,
   syncFolder,
+  unlessMissing,
   writeAll,
   type Failure,
   type Result,
@@ -238,15 +239,8 @@ async function fileBytes(fs: FileSystem, path: string): Promise<Uint8Array | nul
   return stat === null ? null : stat.kind === 'file' ? bytesOf(fs, path) : 'no-file'
 }
 
-async function bytesOf(fs: FileSystem, path: string): Promise<Uint8Array | null> {
-  const file = await unlessMissing(fs.open(path, 'read'))
-  if (file === null) return null
-  try {
-    return await readAt(file, 0, defaults.mailbox.messageBytes + 1)
-  } finally {
-    await file.close()
-  }
-}
+const bytesOf = (fs: FileSystem, path: string): Promise<Uint8Array | null> =>
+  unlessMissing(reading(fs, path, (file) => readAt(file, 0, defaults.mailbox.messageBytes + 1)))
 
 interface Tries {
   readonly run: string

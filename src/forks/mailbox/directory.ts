@@ -8,12 +8,21 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { attempt, readAt, systemCode, type Failure, type Result } from '../../disk/fs.ts'
+import {
+  attempt,
+  readAt,
+  reading,
+  systemCode,
+  unlessMissing,
+  type Failure,
+  type Result,
+} from '../../disk/fs.ts'
 import { ownerState, type ProcessIdentity, type Processes } from '../../disk/processes.ts'
 import { removeIfThere, replaceFile } from '../../disk/replace.ts'
 import { safeName } from '../../disk/safe-name.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { createBox, makeBox, type Box, type BoxPorts } from './box.ts'
+import { jsonIn } from '../../transcript/json.ts'
 
 export interface DirectoryPorts extends BoxPorts {
   readonly processes: Processes
@@ -106,15 +115,9 @@ export function createDirectory(root: string, ports: DirectoryPorts): Directory 
   }
 }
 
-async function namesIn({ fs }: DirectoryPorts, root: string): Promise<readonly string[]> {
-  try {
-    return await fs.names(root)
-  } catch (error) {
-    // Nobody has made one yet.
-    if (systemCode(error) === 'ENOENT') return []
-    throw error
-  }
-}
+/** None where nobody has made one yet. */
+const namesIn = async ({ fs }: DirectoryPorts, root: string): Promise<readonly string[]> =>
+  (await unlessMissing(fs.names(root))) ?? []
 
 type WholeCard = Card & ProcessIdentity
 
@@ -123,22 +126,13 @@ async function cardIn(
   path: string,
 ): Promise<Result<{ readonly card: WholeCard | null }>> {
   return attempt(`reading ${path}`, async () => {
-    let file
     try {
-      file = await fs.open(path, 'read')
+      const bytes = await reading(fs, path, (file) => readAt(file, 0, defaults.store.maxLockBytes))
+      const parsed = cardShape.safeParse(jsonIn(bytes.toString('utf8')))
+      return { card: parsed.success ? parsed.data : null }
     } catch (error) {
       if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return { card: null }
       throw error
-    }
-    try {
-      const text = (await readAt(file, 0, defaults.store.maxLockBytes)).toString('utf8')
-      const parsed = cardShape.safeParse(JSON.parse(text))
-      return { card: parsed.success ? parsed.data : null }
-    } catch (error) {
-      if (error instanceof SyntaxError) return { card: null }
-      throw error
-    } finally {
-      await file.close()
     }
   })
 }

@@ -5,7 +5,7 @@ import { objectIn } from '../../transcript/json.ts'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { attempt, makeFolders, readAt, type FileSystem, type OpenFile } from '../../disk/fs.ts'
+import { attempt, makeFolders, readAt, reading, type FileSystem, type OpenFile } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import type { Checkpoint, Result } from '../../transcript/store.ts'
 import type { SessionIndex } from './index-builder.ts'
@@ -75,14 +75,9 @@ export async function loadIndex(
   session: string,
 ): Promise<LoadedIndex | null> {
   const path = pathOf(place.folder, scope, session)
-  const read = await attempt(`reading ${path}`, async () => {
-    const file = await place.fs.open(path, 'read')
-    try {
-      return { loaded: await loadedFrom(file, session) }
-    } finally {
-      await file.close()
-    }
-  })
+  const read = await attempt(`reading ${path}`, async () => ({
+    loaded: await reading(place.fs, path, (file) => loadedFrom(file, session)),
+  }))
   return read.ok ? read.loaded : null
 }
 

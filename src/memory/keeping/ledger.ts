@@ -18,7 +18,7 @@ import {
   attempt,
   readAt,
   syncFolder,
-  systemCode,
+  unlessMissing,
   writeAll,
   type Result,
   type FileSystem,
@@ -77,7 +77,7 @@ export class Ledger {
 
   async #refresh(): Promise<Result<object>> {
     return await attempt(`reading the ledger ${this.#path}`, async () => {
-      const file = await this.#open()
+      const file = await unlessMissing(this.#fs.open(this.#path, 'read'))
       if (file === null) {
         this.#clear(noHeader)
         return {}
@@ -217,15 +217,6 @@ export class Ledger {
   } {
     this.#parse()
     return this.#forgotten
-  }
-
-  async #open() {
-    try {
-      return await this.#fs.open(this.#path, 'read')
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return null
-      throw error
-    }
   }
 
   #clear(header: Header): void {

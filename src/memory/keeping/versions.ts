@@ -5,7 +5,7 @@ import { attempt, makeFolders, type Result } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { shaOf } from '../files.ts'
-import { readSmall } from '../small-file.ts'
+import { readSmall } from '../../disk/small-file.ts'
 import type { Keeper } from './keeper.ts'
 
 const folderOf = ({ place }: Keeper): string => join(place.state, 'versions')

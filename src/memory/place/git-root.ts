@@ -3,7 +3,7 @@
 // that points at somebody else's repository, and would read its memories.
 import { basename, dirname, join, resolve } from 'node:path'
 import { attempt, type FileSystem } from '../../disk/fs.ts'
-import { readSmall } from '../small-file.ts'
+import { readSmall } from '../../disk/small-file.ts'
 
 /** Longest of the small files git keeps such paths in. */
 const pathFileBytes = 4096

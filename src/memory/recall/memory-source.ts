@@ -8,7 +8,7 @@ import { Ledger } from '../keeping/ledger.ts'
 import type { Written } from '../keeping/records.ts'
 import type { Memory, MemoryPlace, MemoryScope } from '../memory.ts'
 import type { MemoryStore } from '../memory-store.ts'
-import { readSmall } from '../small-file.ts'
+import { readSmall } from '../../disk/small-file.ts'
 import { decodeVectors, encodeVectors, storedVectorsFile, type Vectors } from './encoder/stored-vectors.ts'
 import {
   decodeIndex,

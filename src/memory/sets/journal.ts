@@ -8,12 +8,13 @@
 //    "changes":[{"file":"a.md","before":"<sha>"|null,"after":"<sha>"|null,"head":{…}|null,"by":{…}}]}
 import { objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
-import { attempt, makeFolders, readAt, syncFolder, systemCode, type Result } from '../../disk/fs.ts'
+import { attempt, makeFolders, syncFolder, type Result } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Keeper } from '../keeping/keeper.ts'
 import type { MemoryHead, Provenance } from '../memory.ts'
 import type { Writer } from '../memory-store.ts'
+import { readSmall } from '../../disk/small-file.ts'
 
 export interface SetChange {
   readonly file: string
@@ -89,25 +90,9 @@ async function archive(keeper: Keeper, name: string): Promise<Result<object>> {
 }
 
 async function readSet(keeper: Keeper, path: string): Promise<Result<{ set: ChangeSet | null }>> {
-  const read = await attempt(`reading the change set ${path}`, async () => {
-    try {
-      const file = await keeper.fs.open(path, 'read')
-      try {
-        const { bytes } = await file.stat()
-        return {
-          text: (await readAt(file, 0, Math.min(bytes, defaults.consolidation.setBytes))).toString('utf8'),
-        }
-      } finally {
-        await file.close()
-      }
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return { text: null }
-      throw error
-    }
-  })
-  if (!read.ok) return read
-  if (read.text === null) return { ok: true, set: null }
-  const set = setIn(read.text)
+  const read = await readSmall(keeper.fs, path, defaults.consolidation.setBytes)
+  if (!read.ok) return read.failure.code === 'not-found' ? { ok: true, set: null } : read
+  const set = setIn(read.bytes.toString('utf8'))
   return set === null
     ? { ok: false, failure: { code: 'damaged', message: `${path} is not a change set; it was set aside` } }
     : { ok: true, set }

@@ -28,7 +28,7 @@ import { indexOf } from '../../memory/format/index-file.ts'
 import { indexName, type Memory } from '../../memory/memory.ts'
 import type { MemoryStore } from '../../memory/memory-store.ts'
 import { finishSet } from '../../memory/sets/change-sets.ts'
-import { readSmall } from '../../memory/small-file.ts'
+import { readSmall } from '../../disk/small-file.ts'
 import { defaults } from '../../settings/defaults.ts'
 
 export interface ReminderOptions {

@@ -7,7 +7,7 @@
 import { jsonIn } from '../../transcript/json.ts'
 import { crc32 } from 'node:zlib'
 import * as z from 'zod/mini'
-import { attempt, readAt, systemCode, type FileSystem, type OpenFile } from '../../disk/fs.ts'
+import { attempt, readAt, reading, systemCode, type FileSystem, type OpenFile } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { seq } from '../../transcript/ids.ts'
@@ -93,12 +93,7 @@ async function withFile<T>(
   work: (file: OpenFile) => Promise<T>,
 ): Promise<T | null> {
   try {
-    const file = await fs.open(path, 'read')
-    try {
-      return await work(file)
-    } finally {
-      await file.close()
-    }
+    return await reading(fs, path, work)
   } catch (error) {
     if (systemCode(error) === null) throw error
     return null

@@ -6,6 +6,7 @@ import { defaults } from '../../settings/defaults.ts'
 import type { StoredEntry } from '../../transcript/fact.ts'
 import { fileMode, type Layout } from './layout.ts'
 import { lineFeed, unframe } from './line-frame.ts'
+import { readSmall } from '../../disk/small-file.ts'
 
 /** Writes the copy where there is none, if the first line is sound. */
 export async function keepFirstLine(fs: FileSystem, layout: Layout, transcript: OpenFile): Promise<void> {
@@ -29,14 +30,7 @@ export async function keepFirstLine(fs: FileSystem, layout: Layout, transcript: 
 
 /** The copy, or null where there is none that is sound. */
 export async function copiedFirstLine(fs: FileSystem, layout: Layout): Promise<StoredEntry | null> {
-  const read = await attempt('reading the copy of the first line', async () => {
-    const file = await fs.open(layout.firstLine, 'read')
-    try {
-      return { bytes: await readAt(file, 0, defaults.store.firstLineBytes) }
-    } finally {
-      await file.close()
-    }
-  })
+  const read = await readSmall(fs, layout.firstLine, defaults.store.firstLineBytes)
   const end = read.ok ? read.bytes.indexOf(lineFeed) : -1
   const line = read.ok && end !== -1 ? unframe(read.bytes.subarray(0, end)) : null
   return line !== null && line.ok && line.checked ? line.entry : null

@@ -1,7 +1,7 @@
 // The end of a transcript, looked at when somebody becomes its writer. A torn end, as a crash in the middle of a write
 // leaves it, is copied to `damage/`, then cut off, so that the next entry begins on a line of its own (law T1). What is
 // whole in a torn line is kept. Damage before the end is only reported. Only the end is read, however long the file.
-import { readAt, systemCode, writeAll, type OpenFile } from '../../disk/fs.ts'
+import { readAt, unlessMissing, writeAll, type OpenFile } from '../../disk/fs.ts'
 import { blocksOf, replaceIn } from '../../disk/replace.ts'
 import { folderUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -129,11 +129,5 @@ const skipped = (offset: number, what: string): Damage =>
   damageAt({ file: transcriptName, line: 0, offset }, what, 'skipped, the bytes stay where they are')
 
 /** Opens the transcript for its writer; null when there is none yet. */
-export async function openTranscript(machine: Machine, layout: Layout): Promise<OpenFile | null> {
-  try {
-    return await machine.fs.open(layout.transcript, 'append')
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null
-    throw error
-  }
-}
+export const openTranscript = (machine: Machine, layout: Layout): Promise<OpenFile | null> =>
+  unlessMissing(machine.fs.open(layout.transcript, 'append'))

@@ -1,6 +1,6 @@
 // What a call of Edit or Write would do to the file as it lies on the disk now: the person who is asked sees that, and not
 // only the words of the call.
-import { readAt, systemCode, type FileSystem } from '../../disk/fs.ts'
+import { readAt, reading, systemCode, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { changed } from './edit.ts'
 import { fileChange, type FileChange } from './file-change.ts'
@@ -68,16 +68,11 @@ async function textAt(
     const stat = await fs.stat(real)
     if (stat.kind !== 'file') return { ok: false, why: 'it is not a regular file' }
     if (stat.bytes > defaults.tools.editFileBytes) return { ok: false, why: `it has ${stat.bytes} bytes` }
-    const file = await fs.open(real, 'read')
-    try {
-      const bytes = await readAt(file, 0, stat.bytes)
-      const text = decodedText(bytes)
-      return text === null
-        ? { ok: false, why: 'it is not UTF-8 text' }
-        : { ok: true, text, sha256: sha256Of(bytes) }
-    } finally {
-      await file.close()
-    }
+    const bytes = await reading(fs, real, (file) => readAt(file, 0, stat.bytes))
+    const text = decodedText(bytes)
+    return text === null
+      ? { ok: false, why: 'it is not UTF-8 text' }
+      : { ok: true, text, sha256: sha256Of(bytes) }
   } catch (error) {
     const code = systemCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return { ok: true, text: null, sha256: null }

@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { attempt, type FileSystem, type FolderEntry } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { readSmall } from '../../disk/small-file.ts'
 
 export interface Repository {
   /** The folder that holds `.git`. */
@@ -151,17 +152,8 @@ async function realOf(fs: FileSystem, path: string): Promise<string> {
 
 /** Null when there is none; one that cannot be read is a text that fits nothing. */
 async function textOf(fs: FileSystem, path: string): Promise<string | null> {
-  const read = await attempt('reading', async () => {
-    const file = await fs.open(path, 'read')
-    try {
-      const { bytes, kind } = await file.stat()
-      if (kind !== 'file' || bytes > defaults.permission.gitPointerBytes) return { text: '\0' }
-      const into = new Uint8Array(bytes)
-      return { text: new TextDecoder().decode(into.subarray(0, await file.read(into, 0))) }
-    } finally {
-      await file.close()
-    }
-  })
-  if (read.ok) return read.text
+  const most = defaults.permission.gitPointerBytes
+  const read = await readSmall(fs, path, most + 1)
+  if (read.ok) return read.bytes.length > most ? '\0' : new TextDecoder().decode(read.bytes)
   return read.failure.code === 'not-found' ? null : '\0'
 }

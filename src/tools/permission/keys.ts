@@ -1,10 +1,11 @@
 // Whether a command that reads folders through would show a file that holds keys. Every folder counts, whatever its name;
 // one with more folders below it than are looked at is asked about.
 import { dirname, join, sep } from 'node:path'
-import { attempt, readAt } from '../../disk/fs.ts'
+import { attempt } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { isCertificateName, isSecretPath } from '../files/protected-names.ts'
 import { realPlace, type Place } from './place.ts'
+import { readSmall } from '../../disk/small-file.ts'
 
 export type ReadThrough = 'all' | 'shown'
 
@@ -92,13 +93,6 @@ async function ignoreText({ fs }: Place, path: string): Promise<string> {
   const there = await attempt('looking', () => fs.stat(path))
   if (!there.ok) return ''
   if (there.kind !== 'file' || there.bytes > defaults.permission.ignoreFileBytes) return '!*'
-  const read = await attempt('looking', async () => {
-    const file = await fs.open(path, 'read')
-    try {
-      return { text: Buffer.from(await readAt(file, 0, there.bytes)).toString() }
-    } finally {
-      await file.close()
-    }
-  })
-  return read.ok ? read.text : '!*'
+  const read = await readSmall(fs, path, there.bytes)
+  return read.ok ? read.bytes.toString() : '!*'
 }

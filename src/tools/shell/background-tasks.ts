@@ -11,7 +11,8 @@ import {
   attempt,
   makeFolders,
   readAt,
-  systemCode,
+  reading,
+  unlessMissing,
   type Failure,
   type Result,
   type FileSystem,
@@ -19,6 +20,7 @@ import {
 import { ownerState, type Processes } from '../../disk/processes.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { jsonIn } from '../../transcript/json.ts'
 
 export interface JobRow {
   readonly id: string
@@ -159,21 +161,9 @@ export async function readJobs(
 
 /** A file that is missing or was written by a later version tells nothing. */
 async function readJobsFile(fs: FileSystem, path: string): Promise<z.infer<typeof fileShape> | null> {
-  let file
-  try {
-    file = await fs.open(path, 'read')
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null
-    throw error
-  }
-  try {
-    const text = (await readAt(file, 0, defaults.tools.jobsFileBytes)).toString('utf8')
-    const parsed = fileShape.safeParse(JSON.parse(text))
-    return parsed.success ? parsed.data : null
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  } finally {
-    await file.close()
-  }
+  const bytes = await unlessMissing(
+    reading(fs, path, (file) => readAt(file, 0, defaults.tools.jobsFileBytes)),
+  )
+  const parsed = fileShape.safeParse(jsonIn(bytes?.toString('utf8') ?? ''))
+  return parsed.success ? parsed.data : null
 }

@@ -3,7 +3,7 @@
 import { objectIn } from '../../../transcript/json.ts'
 import { join } from 'node:path'
 import { attempt, type FileSystem } from '../../../disk/fs.ts'
-import { readSmall } from '../../../memory/small-file.ts'
+import { readSmall } from '../../../disk/small-file.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { isSecretPath } from '../../../tools/files/protected-names.ts'
 import { keyOf, partsOf, type Claim } from './claims.ts'

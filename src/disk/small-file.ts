@@ -1,19 +1,15 @@
 // A small file of our own or of git's, read whole up to a bound. What is not a regular file is refused.
-import { attempt, readAt, type Result, type FileSystem } from '../disk/fs.ts'
+import { attempt, readAt, reading, type FileSystem, type Result } from './fs.ts'
 
-export async function readSmall(
+export const readSmall = (
   fs: FileSystem,
   path: string,
   maxBytes: number,
-): Promise<Result<{ bytes: Buffer }>> {
-  return await attempt(`reading ${path}`, async () => {
-    const file = await fs.open(path, 'read')
-    try {
+): Promise<Result<{ bytes: Buffer }>> =>
+  attempt(`reading ${path}`, () =>
+    reading(fs, path, async (file) => {
       const { bytes, kind } = await file.stat()
       if (kind !== 'file') throw Object.assign(new Error(`${path} is not a regular file`), { code: 'EISDIR' })
       return { bytes: await readAt(file, 0, Math.min(bytes, maxBytes)) }
-    } finally {
-      await file.close()
-    }
-  })
-}
+    }),
+  )
