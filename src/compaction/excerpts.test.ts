@@ -209,13 +209,16 @@ describe('excerpts', () => {
     const id = `call${(count += 1)}`
     for (const fact of [
       answered([call(id, 'Bash', { command: 'wc -l src/busy.ts' })], { id: `m_${id}` }),
-      result(id, file('noise', 700)),
+      result(id, file('noise', 60)),
       answered('done', { id: 'last' }),
       said('more'),
     ])
       fold.push(pen.write(fact))
     const second = compacted()
     expect(second.from).toBe(first.from)
+    const inPieces = ({ keep }: SummaryEdit) =>
+      keep.filter(({ lines }) => lines !== undefined).map(({ at }) => Number(at.seq))
+    expect(inPieces(second)).toContain(5)
     expect(shown(fold)).toContain('busyValue10 ')
   })
 })

@@ -120,6 +120,13 @@ describe('what is extracted', () => {
 
   it('[O2] an answer that ends a turn stands with how it begins, whatever its language', () => {
     expect(sectionsOf(said('go'), answered('ทำเสร็จแล้ว')).outcomes).toEqual(['ทำเสร็จแล้ว [2]'])
+    expect(sectionsOf(said('go'), answered('已修复')).outcomes).toEqual(['已修复 [2]'])
+    expect(sectionsOf(said('go'), answered('All tests pass.')).outcomes).toEqual(['All tests pass. [2]'])
+  })
+
+  it('[O2] an answer that begins with a word or two of consent is no outcome', () => {
+    for (const text of ['Done.', 'Good thinking! Now the rest of it.', '[empty response]'])
+      expect(sectionsOf(said('go'), answered(text)).outcomes).toEqual([])
   })
 
   it('[O1] is deterministic, and every line but its labels stands in the span', () => {

@@ -70,12 +70,17 @@ function outcomesOf({ answers }: Reading): string[] {
     const decided = sentences.filter(
       (sentence) => decisionWord.test(sentence) && !isQuestion(sentence) && !announced.has(sentence),
     )
-    // The first sentence of an end of a turn says what came out of it, in whatever language.
-    const first = answer.isFinal ? sentences.slice(0, 1) : []
+    // The first sentence of an end of a turn says what came out of it, in whatever language; a mere "Done." does not.
+    const first = answer.isFinal
+      ? sentences.slice(0, 1).filter((sentence) => !saysNothing.test(sentence))
+      : []
     for (const sentence of unique([...first, ...decided])) lines.push(`${lineOf(sentence)} [${answer.at}]`)
   }
   return newest(lines)
 }
+
+/** A word or two in plain letters; in other scripts as many say something. */
+const saysNothing = /^[^\w\P{ASCII}]*(?:\w+[^\w\P{ASCII}]*){0,2}$/u
 
 /** What the model said it was about to do, one sentence a call, and how that went: so that it is not done again. */
 function stepsOf({ answers, calls }: Reading): string[] {

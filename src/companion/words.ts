@@ -150,6 +150,7 @@ function surveyOf(
   const newest = words.slice(-recentMessages).map(({ text }) => text)
   return {
     names: [...index.keys()],
+    index,
     counts,
     subjects: [{ title: '', last: now, work: 0 }],
     lines,

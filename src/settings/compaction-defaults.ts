@@ -142,6 +142,9 @@ export const dialDefaults = {
     lineChars: 240,
     titleChars: 100,
     refs: 3,
+    /** What of a title counts against the first line under it, which the others share, and what a title tells of a name in it, against that line. */
+    titleWeight: 0.1,
+    titleHelps: 0.5,
     /** Worth less than this for each token, a line is left out even where there is room. */
     leastWorth: 0.00001,
     /** Lines that were left, of which the best are named where somebody asks why. */

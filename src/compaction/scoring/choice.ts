@@ -1,5 +1,7 @@
 // Which lines stay: greedy for what each adds for its size. A name counts once, by the line that tells most of it; what is
 // in sight anyway adds nothing. The chance that a name is needed and the chance that a line then helps are both learned.
+// The title of what a line belongs to is shown once for all lines under it, so the first is not weighed with all of it, and the
+// names in it are told with that line.
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ScoreWeights } from '../../settings/score-weights.ts'
@@ -69,6 +71,13 @@ export interface Scored {
   readonly weights: ScoreWeights
   readonly need: Float64Array
   readonly help: (index: number) => number
+  readonly title: (subject: number) => Title
+}
+
+/** What the title of a subject takes, with its mark and its refs, and the names in it. */
+interface Title {
+  readonly tokens: number
+  readonly names: readonly number[]
 }
 
 export const scored = (survey: Survey, weights: ScoreWeights): Scored => ({
@@ -76,36 +85,58 @@ export const scored = (survey: Survey, weights: ScoreWeights): Scored => ({
   weights,
   need: needOf(survey, weights),
   help: helpOf(survey, weights),
+  title: titlesOf(survey),
 })
+
+/** Each is looked at once, when it is asked for. */
+function titlesOf({ subjects, index }: Survey): (subject: number) => Title {
+  const known: Title[] = []
+  return (subject) => {
+    const { title } = subjects[subject]!
+    return (known[subject] ??= {
+      tokens: estimateText(title) + titleExtra,
+      names: [...new Set([...namesIn(title)].flatMap((name) => index.get(name) ?? []))],
+    })
+  }
+}
 
 /** Lines of the parts from `start` to before `end` within so many tokens. `texts` are what stands beside them in any case. */
 export function chooseLines(
-  { survey, need, help }: Scored,
+  { survey, need, help, title }: Scored,
   { start, end }: { readonly start: number; readonly end: number },
   tokens: number,
   texts: readonly string[] = [],
 ): Choice {
+  const { titleWeight, titleHelps } = defaults.score
   const best = new Float64Array(need.length)
   for (const [part, names] of survey.shown.entries())
     if (part < start || part >= end) for (const name of names) best[name] = 1
-  const elsewhere = new Set(texts.flatMap((text) => [...namesIn(text)]))
-  for (const [index, name] of survey.names.entries()) if (elsewhere.has(name)) best[index] = 1
+  for (const text of texts)
+    for (const name of namesIn(text)) {
+      const index = survey.index.get(name)
+      if (index !== undefined) best[index] = 1
+    }
   const opened = new Set<number>()
-  const titleTokens = survey.subjects.map(({ title }) => estimateText(title) + titleExtra)
-  const costOf = (line: Line): number =>
-    line.tokens + (opened.has(line.subject) ? 0 : titleTokens[line.subject]!)
-  const gainOf = (index: number, helps: number): number => {
+  const costOf = ({ tokens: own, subject }: Line): number =>
+    own + (opened.has(subject) ? 0 : title(subject).tokens)
+  const gainOf = (names: readonly number[], helps: number): number => {
     let gain = 0
-    for (const name of survey.lines[index]!.names)
-      if (helps > best[name]!) gain += need[name]! * (helps - best[name]!)
+    for (const name of names) if (helps > best[name]!) gain += need[name]! * (helps - best[name]!)
     return gain
+  }
+  /** For each token, where it helps so much. */
+  const worthOf = ({ names, subject, tokens: own }: Line, helps: number): number => {
+    if (opened.has(subject)) return gainOf(names, helps) / own
+    const above = title(subject)
+    const others = above.names.filter((name) => !names.includes(name))
+    return (gainOf(names, helps) + gainOf(others, titleHelps * helps)) / (own + titleWeight * above.tokens)
   }
   const heap = new Heap()
   for (const [index, line] of survey.lines.entries()) {
     if (line.part < start || line.part >= end) continue
     // No line helps more than surely: what it truly adds is asked when its turn comes.
-    const most = gainOf(index, 1)
-    if (most > 0) heap.push(index, most / costOf(line))
+    const most = worthOf(line, 1)
+    if (most > 0) heap.push(index, most)
   }
   const chosen: Chosen[] = []
   const left: Chosen[] = []
@@ -113,22 +144,24 @@ export function chooseLines(
   while (heap.size > 0 && left.length < defaults.score.leftNamed) {
     const [index, known] = heap.pop()
     const line = survey.lines[index]!
-    const cost = costOf(line)
-    const worth = gainOf(index, help(index)) / cost
+    const worth = worthOf(line, help(index))
     if (worth <= defaults.score.leastWorth) continue
     // What was taken since makes others worth less, and an opened subject makes its lines cheaper.
     if (worth < known * stale && heap.size > 0 && worth < heap.top()) {
       heap.push(index, worth)
       continue
     }
+    const cost = costOf(line)
     if (cost > room) {
       left.push({ line, index, worth })
       continue
     }
     room -= cost
-    opened.add(line.subject)
     chosen.push({ line, index, worth })
     for (const name of line.names) best[name] = Math.max(best[name]!, help(index))
+    if (opened.has(line.subject)) continue
+    opened.add(line.subject)
+    for (const name of title(line.subject).names) best[name] = Math.max(best[name]!, titleHelps * help(index))
   }
   return { chosen, left }
 }

@@ -3,10 +3,11 @@ import { Fold } from '../../projection/fold.ts'
 import { answered, call, Pen, result, said, start } from '../../testing/builders.ts'
 import { scoreWeights } from '../../settings/score-weights.ts'
 import type { Fact } from '../../transcript/fact.ts'
-import { chanceOf, chooseLines, groupedLines, scored } from './choice.ts'
-import { lineFeatures } from './lines.ts'
-import { nameFeatures } from './names.ts'
-import { surveyOf } from './survey.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { chanceOf, chooseLines, groupedLines, scored, type Scored } from './choice.ts'
+import { lineFeatures, type Line } from './lines.ts'
+import { nameFeatures, newCounts } from './names.ts'
+import { surveyOf, type Survey } from './survey.ts'
 
 function contextOf(facts: readonly Fact[]) {
   const fold = new Fold()
@@ -26,6 +27,26 @@ const rounds = (count: number): readonly Fact[] =>
       ).join('\n'),
     ),
   ]).flat()
+
+/** Lines of twelve tokens that all help as much, under subjects with these titles; `needs` are the chances of `name_0`, `name_1`, … */
+function madeUp(
+  titles: readonly string[],
+  needs: readonly number[],
+  lines: readonly Partial<Line>[],
+): Scored {
+  const names = needs.map((_, index) => `name_${index}`)
+  const line = { text: '', at: 1, part: 0, subject: 0, role: 'result', age: 1, isError: false, tokens: 12 }
+  const survey: Survey = {
+    ...surveyOf(contextOf([])),
+    names,
+    index: new Map(names.map((name, index) => [name, index])),
+    counts: names.map(() => newCounts(0)),
+    subjects: titles.map((title) => ({ title, last: 0, work: 0 })),
+    lines: lines.map((own) => ({ ...line, names: [], ...own }) as Line),
+    shown: [],
+  }
+  return { ...scored(survey, scoreWeights), need: Float64Array.from(needs), help: () => 0.8 }
+}
 
 const facts = [said('Make the totals of monthly_report right.'), ...rounds(30)]
 
@@ -68,6 +89,26 @@ describe('the score', () => {
     expect(chooseLines(all, span, 0).chosen).toEqual([])
     const beside = all.survey.names.join('\n')
     expect(chooseLines(all, span, 900, [beside]).chosen).toEqual([])
+  })
+
+  it('[O39] weighs a title with all the lines under it, not with the first alone', () => {
+    const long = `src/${'deep_folder/'.repeat(7)}totals.ts`
+    const all = madeUp([long, 'b.ts'], [0.2, 0.2, 0.2], [{ names: [0, 1] }, { names: [2], subject: 1 }])
+    const [first] = chooseLines(all, { start: 0, end: 1 }, 900).chosen
+    expect(first!.index).toBe(0)
+    expect(all.title(0).tokens).toBeGreaterThan(3 * all.title(1).tokens)
+    // In the room it counts whole.
+    const needed = 12 + all.title(0).tokens
+    expect(chooseLines(all, { start: 0, end: 1 }, needed - 1).chosen.map(({ index }) => index)).toEqual([1])
+  })
+
+  it('[O39] takes a name that stands in a title for told in part', () => {
+    const all = madeUp(['see name_0', 'b.ts'], [0.3, 0.9], [{ names: [1] }, { names: [0], subject: 1 }])
+    const [first, second] = chooseLines(all, { start: 0, end: 1 }, 900).chosen
+    const { titleHelps, titleWeight } = defaults.score
+    const tokensOf = (subject: number): number => 12 + titleWeight * all.title(subject).tokens
+    expect(first!.worth).toBeCloseTo((0.9 * 0.8 + 0.3 * titleHelps * 0.8) / tokensOf(0), 6)
+    expect(second!.worth).toBeCloseTo((0.3 * (0.8 - titleHelps * 0.8)) / tokensOf(1), 6)
   })
 
   it('[O39] does not choose what a person said: that stays word for word beside the lines', () => {

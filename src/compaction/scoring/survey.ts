@@ -25,6 +25,8 @@ export interface Subject {
 
 export interface Survey {
   readonly names: readonly string[]
+  /** The place of each among them. */
+  readonly index: ReadonlyMap<string, number>
   readonly counts: readonly NameCounts[]
   readonly subjects: readonly Subject[]
   readonly lines: readonly Line[]
@@ -131,6 +133,7 @@ class Reader {
     const { recentAnswers } = defaults.score
     return {
       names: [...this.#index.keys()],
+      index: this.#index,
       counts: this.#counts,
       subjects: this.#subjects,
       lines: this.#lines,
