@@ -172,7 +172,8 @@ function write(
   })
 }
 
-function createSweep(entries: Map<string, Entry>): (now: number) => void {
+/** Forgets what has expired, once enough has come. */
+export function createSweep(entries: Map<string, { readonly expiresAt: number }>): (now: number) => void {
   let sweepAt = SWEEP_ENTRIES
   return (now) => {
     if (entries.size < sweepAt) return

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto'
 import type { DialectModel } from './models.ts'
 import { BYTES_PER_TOKEN, type PromptMark, type RenderedPrompt } from './prompt.ts'
+import { createSweep } from '../cache.ts'
 
 export interface PrefixQuery {
   readonly prompt: RenderedPrompt
@@ -39,17 +40,11 @@ interface Kept {
 /** Marks that are looked at when reading, and written by one request. */
 const LOOKED_AT_MARKS = 80
 const WRITTEN_MARKS = { implicit: 3, explicit: 4 } as const
-const SWEEP_ENTRIES = 50_000
 const ALGORITHM = 'sha1'
 
 export function createPrefixCache(): { open(query: PrefixQuery): PrefixReading } {
   const kept = new Map<string, Kept>()
-  let sweepAt = SWEEP_ENTRIES
-  const sweep = (now: number): void => {
-    if (kept.size < sweepAt) return
-    for (const [name, entry] of kept) if (entry.expiresAt <= now) kept.delete(name)
-    sweepAt = kept.size + SWEEP_ENTRIES
-  }
+  const sweep = createSweep(kept)
   return {
     open: (query) => {
       const { prompt, model, startedAt, mode } = query

@@ -14,8 +14,6 @@ export interface RenderedPrompt {
   readonly bytes: Buffer
   readonly tokens: number
   readonly marks: readonly PromptMark[]
-  /** Where the tools end, for telling who broke a prefix. */
-  readonly toolsEnd: number
 }
 
 export interface PromptText {
@@ -23,7 +21,6 @@ export interface PromptText {
   /** Something that is not text and weighs so many tokens. */
   weigh(content: string, tokens: number): void
   mark(lifetimeMs: number | null): void
-  endTools(): void
   done(): RenderedPrompt
 }
 
@@ -31,7 +28,6 @@ export function createPromptText(): PromptText {
   const parts: Buffer[] = []
   const marks: PromptMark[] = []
   let length = 0
-  let toolsEnd = 0
   const push = (part: Buffer): void => {
     parts.push(part)
     length += part.length
@@ -46,12 +42,9 @@ export function createPromptText(): PromptText {
     mark: (lifetimeMs) => {
       marks.push({ end: length, lifetimeMs })
     },
-    endTools: () => {
-      toolsEnd = length
-    },
     done: () => {
       const bytes = Buffer.concat(parts)
-      return { bytes, tokens: Math.ceil(bytes.length / BYTES_PER_TOKEN), marks, toolsEnd }
+      return { bytes, tokens: Math.ceil(bytes.length / BYTES_PER_TOKEN), marks }
     },
   }
 }

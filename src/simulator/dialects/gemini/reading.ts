@@ -131,7 +131,6 @@ export function geminiPrompt(body: GeminiBody): RenderedPrompt {
   const prompt = createPromptText()
   for (const part of body.systemInstruction?.parts ?? []) prompt.add(part.text ?? '')
   for (const tool of body.tools ?? []) prompt.add(JSON.stringify(tool))
-  prompt.endTools()
   for (const { role, parts } of (body as Partial<GeminiBody>).contents ?? []) {
     prompt.add(`<${role ?? 'user'}>`)
     for (const part of parts) {

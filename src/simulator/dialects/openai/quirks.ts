@@ -30,8 +30,6 @@ export interface Quirks {
   /** On a stream: in a chunk of its own when asked for, on the last content chunk, always in one of its own, or nowhere. */
   readonly streamUsage: 'asked' | 'last-chunk' | 'always' | 'never'
   readonly usageFields: 'openai' | 'deepseek' | 'plain'
-  /** Marks of another vendor behind this server. */
-  readonly cacheControl: boolean
   /** `tool_choice` may be an object. */
   readonly namedToolChoice: boolean
   /** A prompt over the window: refused, or its oldest part is dropped without a word. */
@@ -53,7 +51,6 @@ const openai: Quirks = {
   reasoningBack: 'refused',
   streamUsage: 'asked',
   usageFields: 'openai',
-  cacheControl: false,
   namedToolChoice: true,
   overflow: 'refused',
   errors: 'openai',
@@ -81,7 +78,6 @@ export const serverQuirks: Readonly<Record<ServerName, Quirks>> = {
     reasoning: 'reasoning',
     reasoningBack: 'taken',
     streamUsage: 'always',
-    cacheControl: true,
     errors: 'openrouter',
     streamStart: 'comment',
   },
@@ -133,7 +129,6 @@ export const serverQuirks: Readonly<Record<ServerName, Quirks>> = {
     unknown: 'ignored',
     reasoning: 'reasoning_content',
     reasoningBack: 'taken',
-    cacheControl: true,
     errors: 'litellm',
   },
 }

@@ -132,7 +132,6 @@ export function chatPrompt(body: ChatBody): RenderedPrompt {
   prompt.add(JSON.stringify([reasoning_effort ?? null, verbosity ?? null, response_format ?? null]))
   const tools: readonly unknown[] = Array.isArray(body['tools']) ? body['tools'] : []
   for (const tool of tools) prompt.add(JSON.stringify(tool))
-  prompt.endTools()
   for (const message of body.messages) {
     prompt.add(`<${message.role}>`)
     renderContent(message.content, prompt)

@@ -209,7 +209,6 @@ export function responsesPrompt(
   prompt.add(JSON.stringify([effort, isRecord(text) ? text : null]))
   const tools: readonly unknown[] = Array.isArray(body['tools']) ? body['tools'] : []
   for (const tool of tools) prompt.add(JSON.stringify(tool))
-  prompt.endTools()
   if (typeof body['instructions'] === 'string') prompt.add(body['instructions'])
   for (const item of items) renderItem(item, prompt, weightOf)
   return prompt.done()
