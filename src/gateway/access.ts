@@ -1,5 +1,7 @@
 // Who may speak to the gateway. A page in a browser must not, whatever name it found for this address: the Host has to be
 // the bound one and there must be no foreign Origin. Beyond this machine everything needs the token.
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { timingSafeEqual, hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
@@ -67,3 +69,19 @@ export const single = (value: string | string[] | undefined): string | undefined
 export const isEqual = (a: string, b: string): boolean =>
   // No token is no door that stands open.
   b !== '' && timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
+
+export const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0
+
+/** Rejects where the address cannot be had. */
+export function listening(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}

@@ -163,19 +163,19 @@ export class Recorder {
 
   /** The cache lost what it had. */
   broke(session: string, { causes, tokens, cost }: ForeignBreak): void {
-    this.#enqueue(session, async () => {
-      const open = await this.#open.get(session)
-      if (open === null || open === undefined) return
-      await this.#write(session, open, [{ type: 'cache-break', source: 'main', causes, tokens, cost }])
-    })
+    this.#note(session, { type: 'cache-break', source: 'main', causes, tokens, cost })
   }
 
   /** From here on nothing further is changed. */
   frozen(session: string, why: string): void {
+    this.#note(session, { type: 'compaction-failed', source: 'gateway', why })
+  }
+
+  /** Writes a fact of a session that is open, behind what is being written. */
+  #note(session: string, fact: Fact): void {
     this.#enqueue(session, async () => {
       const open = await this.#open.get(session)
-      if (open === null || open === undefined) return
-      await this.#write(session, open, [{ type: 'compaction-failed', source: 'gateway', why }])
+      if (open !== null && open !== undefined) await this.#write(session, open, [fact])
     })
   }
 

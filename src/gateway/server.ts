@@ -9,11 +9,10 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { errorText } from '../disk/failure.ts'
 import { BreakList } from './break-list.ts'
 import { CacheWatch } from './breaks.ts'
-import { isAllowed, type AccessRules } from './access.ts'
+import { isAllowed, listening, portOf, type AccessRules } from './access.ts'
 import { maxHeaderSize } from './forward.ts'
 import { findBytes } from './digest.ts'
 import { clientOf, hiderOf, tenantOf, type HeaderOf } from './identity.ts'
@@ -110,18 +109,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await stopped(server, agents, options)
     },
   }
-}
-
-const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0
-
-function listening(server: Server, { host, port }: GatewayOptions['listen']): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
 }
 
 async function stopped(

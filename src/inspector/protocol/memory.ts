@@ -71,9 +71,6 @@ export interface PolicyList {
     readonly about: string
   }[]
 }
-export interface ReplayWish {
-  readonly policy: string
-}
 /** `failed` has the reason in `problem`; `running` may be asked again after a moment. */
 export interface ReplayAnswer {
   readonly state: 'running' | 'done' | 'failed'
@@ -100,10 +97,6 @@ export interface RecordedHead {
   readonly seq: number
   readonly at: number
   readonly client: string
-}
-export interface RecordedWish {
-  /** Where it stands. */
-  readonly at: number
 }
 /** Screen E of a compaction that another program made: its text, ours in the same room, and what was needed later. */
 export interface RecordedAnswer {

@@ -1,8 +1,7 @@
 // Listens, judges every request, and answers. It never becomes the writer of a session by itself.
 import { randomBytes } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { errorText } from '../../disk/failure.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Inspection } from '../inspection.ts'
@@ -12,6 +11,7 @@ import { type Asset, jsonBody, send, sendJson, sendProblem } from './http.ts'
 import { answerGet, answerPost, segmentsOf } from './routes.ts'
 import { judge, type GuardRules } from './guard.ts'
 import { Live } from './live.ts'
+import { listening, portOf } from '../../gateway/access.ts'
 
 export interface ServerOptions {
   readonly inspection: Inspection
@@ -59,7 +59,7 @@ export async function startServer(options: ServerOptions): Promise<InspectorServ
       else sendProblem(response, 500, 'this could not be answered; the terminal says why')
     })
   })
-  await listening(server, host, options.port)
+  await listening(server, { host, port: options.port })
   const port = portOf(server)
   const name = host.includes(':') ? `[${host}]` : host
   return {
@@ -80,18 +80,6 @@ export async function startServer(options: ServerOptions): Promise<InspectorServ
 function letGoOfStalled(response: ServerResponse): void {
   response.setTimeout(defaults.inspector.stalledMs, () => {
     if (response.writableLength > 0) response.destroy()
-  })
-}
-
-const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0
-
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
   })
 }
 

@@ -86,7 +86,10 @@ export class OpenSession {
       this.#readEdits(),
       this.#readBreaks(),
     ])
-    await Promise.all([this.#restOfIndex(entries), this.#restOfRequests(requests)])
+    await Promise.all([
+      this.#rest(entries, (before) => this.#readIndex(before, moreEntries)),
+      this.#rest(requests, (before) => this.#readRequests(before, moreRequests)),
+    ])
   }
 
   /** The list of sessions says how large it is: growth that no event told is found by that, and that it is gone. */
@@ -135,10 +138,11 @@ export class OpenSession {
     return chunk.before
   }
 
-  async #restOfIndex(from: number | null): Promise<void> {
+  /** Chunk by chunk back to the beginning, while nothing else is to be done. */
+  async #rest(from: number | null, read: (before: number) => Promise<number | null>): Promise<void> {
     for (let before = from; before !== null && !this.#isClosed;) {
       await idle()
-      const next = await this.#readIndex(before, moreEntries)
+      const next = await read(before)
       if (next !== null && next >= before) return
       before = next
     }
@@ -155,15 +159,6 @@ export class OpenSession {
     }
     this.requests.value = joined(this.requests.value, rowsOf(answer.value))
     return answer.value.before
-  }
-
-  async #restOfRequests(from: number | null): Promise<void> {
-    for (let before = from; before !== null && !this.#isClosed;) {
-      await idle()
-      const next = await this.#readRequests(before, moreRequests)
-      if (next !== null && next >= before) return
-      before = next
-    }
   }
 
   async #readEdits(): Promise<void> {
