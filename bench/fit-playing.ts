@@ -4,7 +4,8 @@
 import { fit, type FitOutcome, type FitState, type Usage } from '../src/fit/index.ts'
 import { atomsOf } from '../src/lab/measuring/atoms.ts'
 import { needsOf } from '../src/lab/measuring/needs.ts'
-import { contentText, leaves } from '../src/lab/measuring/texts.ts'
+import { contentText } from '../src/lab/measuring/texts.ts'
+import { stringsIn } from '../src/projection/folding/render.ts'
 import { scriptOf, type Script } from '../src/lab/playing/script.ts'
 import { load } from '../src/lab/source.ts'
 import { sharedStart } from '../src/fit/chain.ts'
@@ -76,7 +77,7 @@ function createKnown(wire: WireName): (message: Message) => Known {
       units,
       tokens: units.map(estimateText),
       atoms: new Set(
-        leaves(message).flatMap((text) => text.split('\n').flatMap((line) => [...atomsOf(line)])),
+        stringsIn(message).flatMap((text) => text.split('\n').flatMap((line) => [...atomsOf(line)])),
       ),
     }
     known.set(message, made)

@@ -7,14 +7,14 @@ import { lineValuesIn, nameValuesIn } from '../../src/compaction/scoring/choice.
 import { wordsIn } from '../../src/compaction/scoring/lines.ts'
 import { pieceValues } from '../../src/compaction/scoring/pieces.ts'
 import { surveyOf, type Survey } from '../../src/compaction/scoring/survey.ts'
-import { blockWords } from '../../src/projection/folding/render.ts'
+import { blockWords, stringsIn } from '../../src/projection/folding/render.ts'
 import type { ViewBlock } from '../../src/projection/view.ts'
 import type { PlanContext } from '../../src/compaction/plan-context.ts'
 import { wordsAround } from '../../src/lab/measuring/atoms.ts'
 import { simulatedMoments } from '../../src/lab/compactions/moments.ts'
 import { quotesIn } from './at-dial.ts'
 import { plannedFrom, foldOf, newestIn } from '../../src/lab/compactions/ours.ts'
-import { leaves, linesOf, textOf, withoutLineNumbers } from '../../src/lab/measuring/texts.ts'
+import { linesOf, textOf, withoutLineNumbers } from '../../src/lab/measuring/texts.ts'
 import type { RecordedTurn, Recording } from '../../src/lab/recording.ts'
 
 /** Boundaries that are simulated in a session. */
@@ -87,7 +87,7 @@ function usesIn(after: readonly RecordedTurn[]): Uses {
     if (role === 'assistant')
       for (const { block } of content) {
         if (block.type !== 'tool_use' || !('input' in block)) continue
-        for (const leaf of leaves(block.input))
+        for (const leaf of stringsIn(block.input))
           for (const name of namesIn(leaf)) if (!again.has(name) && !uses.has(name)) uses.set(name, text)
       }
     for (const name of namesIn(text)) again.add(name)

@@ -228,6 +228,15 @@ export async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
+export const isThere = async (fs: FileSystem, path: string): Promise<boolean> =>
+  (await attempt('looking', () => fs.stat(path))).ok
+
+/** Where a path really leads. What is not there lies where its name says. */
+export async function realOr(fs: FileSystem, path: string): Promise<string> {
+  const real = await attempt('looking', async () => ({ path: await fs.realPath(path) }))
+  return real.ok ? real.path : path
+}
+
 /** Opens a file to read in it, and closes it whatever happens. */
 export async function reading<T>(
   fs: FileSystem,

@@ -3,7 +3,7 @@
 import { stringAt, type Span } from './json-spans.ts'
 import { resultTexts, type ForeignRequest } from './layouts.ts'
 import type { Chain } from './chain.ts'
-import { headOf, tailOf } from '../tools/outcome.ts'
+import { fromLineStart, headOf, tailOf, toLineEnd } from '../tools/outcome.ts'
 
 /** What replaces the texts of one result, by their order in it; null leaves one as it is. */
 export interface UnitEdit {
@@ -139,17 +139,8 @@ function bothEnds(
   { headChars, tailChars }: Pick<TrimLimits, 'headChars' | 'tailChars'>,
   wayBack: string,
 ): string {
-  const head = atLineEnd(headOf(text, headChars))
-  const tail = atLineStart(tailOf(text, tailChars))
+  const head = toLineEnd(headOf(text, headChars))
+  const tail = fromLineStart(tailOf(text, tailChars))
   const left = text.length - head.length - tail.length
   return `${head}\n[… ${left} characters left out here to keep the context small. ${wayBack} …]\n${tail}`
-}
-
-function atLineEnd(text: string): string {
-  const end = text.lastIndexOf('\n')
-  return end > text.length / 2 ? text.slice(0, end) : text
-}
-function atLineStart(text: string): string {
-  const start = text.indexOf('\n') + 1
-  return start > 0 && start < text.length / 2 ? text.slice(start) : text
 }

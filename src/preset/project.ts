@@ -3,7 +3,7 @@
 // share one.
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
-import { failureOf, systemCode, type Result, type FileSystem } from '../disk/fs.ts'
+import { failureOf, isThere, type Result, type FileSystem } from '../disk/fs.ts'
 import { sharedRoot } from '../memory/place/git-root.ts'
 
 export interface Project {
@@ -46,15 +46,5 @@ async function gitRoot(fs: FileSystem, from: string): Promise<string | null> {
   for (let folder = from; ; folder = dirname(folder)) {
     if (await isThere(fs, join(folder, '.git'))) return folder
     if (dirname(folder) === folder) return null
-  }
-}
-
-async function isThere(fs: FileSystem, path: string): Promise<boolean> {
-  try {
-    await fs.stat(path)
-    return true
-  } catch (error) {
-    if (systemCode(error) === null) throw error
-    return false
   }
 }

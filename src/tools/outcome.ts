@@ -81,11 +81,11 @@ const continuationMask = 0xc0
 const continuation = 0x80
 
 // A line end is taken where one is near; one very long line is cut where it must be.
-function toLineEnd(text: string): string {
+export function toLineEnd(text: string): string {
   const end = text.lastIndexOf('\n')
   return end > text.length / 2 ? text.slice(0, end) : text
 }
-function fromLineStart(text: string): string {
+export function fromLineStart(text: string): string {
   const start = text.indexOf('\n') + 1
   return start > 0 && start < text.length / 2 ? text.slice(start) : text
 }

@@ -21,6 +21,7 @@ import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { countedByUs, dollars, percent, prose, table, whole } from '../terminal/tables.ts'
 import type { ProjectFlags, Workplace } from '../workplace/workplace.ts'
+import { added } from '../../lab/stats/gains.ts'
 
 interface TurnCost {
   readonly turn: number
@@ -131,20 +132,7 @@ function wordsOf({ fact }: Entry): string {
 const wordsChars = 40
 
 const totalOf = (turns: readonly TurnCost[]) =>
-  turns.reduce(
-    (sum, turn) => ({
-      requests: sum.requests + turn.requests,
-      input: sum.input + turn.input,
-      cacheRead: sum.cacheRead + turn.cacheRead,
-      cacheWrite: sum.cacheWrite + turn.cacheWrite,
-      output: sum.output + turn.output,
-      dollars: sum.dollars + turn.dollars,
-      unpriced: sum.unpriced + turn.unpriced,
-      estimated: sum.estimated + turn.estimated,
-      simulated: sum.simulated + turn.simulated,
-    }),
-    nothing,
-  )
+  turns.reduce((sum, turn) => added<typeof nothing>(sum, turn), nothing)
 
 function asTable(session: string, turns: readonly TurnCost[], room: number): string {
   const total = totalOf(turns)

@@ -1,15 +1,13 @@
 // The OpenAI Agents SDK: a filter of what is sent in each call of the model (`callModelInputFilter`). Sessions keep every item;
 // the filter only chooses what the model is shown. Items are judged as those of Responses, which they are in other letters.
 import { isRecord } from '../../transcript/content.ts'
-import type { Dialect, Element } from './dialect.ts'
+import { partsOf, textOf, type Dialect, type Element } from './dialect.ts'
 import { createFitting, type FrameworkOptions } from './fitting.ts'
 
 /** An item of the Agents SDK, as far as it is looked at. */
 export type AgentsItem = object
-type Part = Readonly<Record<string, unknown>>
 
-const fieldsOf = (item: object): Part => item as Part
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const fieldsOf = (item: object): Element => item as Element
 
 const partTypes: Readonly<Record<string, string>> = {
   text: 'input_text',
@@ -18,14 +16,7 @@ const partTypes: Readonly<Record<string, string>> = {
 }
 
 /** What a call returned: a text, one part or several. */
-const outputParts = (output: unknown): readonly Part[] =>
-  typeof output === 'string'
-    ? [{ type: 'text', text: output }]
-    : Array.isArray(output)
-      ? output.filter(isRecord)
-      : isRecord(output)
-        ? [output]
-        : []
+const outputParts = (output: unknown): readonly Element[] => (isRecord(output) ? [output] : partsOf(output))
 
 function write(given: AgentsItem): readonly Element[] {
   const item = fieldsOf(given)

@@ -3,7 +3,7 @@
 import { isRecord } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
 import { plainDigest } from '../../wires/plain-digest.ts'
-import type { Dialect, Element } from './dialect.ts'
+import { partsOf, textOf, type Dialect, type Element } from './dialect.ts'
 import { createFitting, type FrameworkOptions } from './fitting.ts'
 
 /** A message of the AI SDK, as far as it is looked at. */
@@ -11,15 +11,6 @@ export interface AiSdkMessage {
   readonly role: string
   readonly content: unknown
 }
-type Part = Readonly<Record<string, unknown>>
-
-const partsOf = (content: unknown): readonly Part[] =>
-  typeof content === 'string'
-    ? [{ type: 'text', text: content }]
-    : Array.isArray(content)
-      ? content.filter(isRecord)
-      : []
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** What is only carried along, small enough to be hashed: bytes by their name. */
 const carried = (value: unknown): unknown =>
@@ -29,7 +20,7 @@ const carried = (value: unknown): unknown =>
     ) ?? 'null',
   ) as unknown
 
-const filePart = (part: Part): Element => {
+const filePart = (part: Element): Element => {
   const data: unknown = isRecord(part['data']) ? part['data']['data'] : (part['data'] ?? part['image'])
   const mime = textOf(part['mediaType']) || 'image/png'
   const url =

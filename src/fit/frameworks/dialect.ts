@@ -2,11 +2,20 @@
 // or more elements that say where they came from; what `fit` leaves alone is the framework's object again, and only what it
 // changed is made anew.
 import type { WireName } from '../../model/model.ts'
-import type { FitFailure, FitOptions, FitReport, KeptOriginal, SummarisingOptions } from '../contract.ts'
+import type { FitOptions, FitOutcome, FitReport, SummarisingOptions } from '../contract.ts'
 import { fit } from '../fit.ts'
-import type { FitState } from '../state.ts'
+import { isRecord } from '../../transcript/json.ts'
 
 export type Element = Readonly<Record<string, unknown>>
+
+/** The parts of a content, of which a text is one; only what has fields is looked at. */
+export const partsOf = (content: unknown): readonly Element[] =>
+  typeof content === 'string'
+    ? [{ type: 'text', text: content }]
+    : Array.isArray(content)
+      ? content.filter(isRecord)
+      : []
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** How one framework has its messages. */
 export interface Dialect<Message> {
@@ -33,21 +42,11 @@ const placeOf = (element: unknown): Placed | null => {
   return message === undefined || part === undefined ? null : { message, part }
 }
 
-export type Fitted<Message> =
-  | {
-      readonly ok: true
-      readonly messages: readonly Message[]
-      readonly state: FitState
-      readonly report: FitReport
-      readonly kept: readonly KeptOriginal[]
-    }
-  | FitFailure
-
 export async function fitIn<Message>(
   dialect: Dialect<Message>,
   messages: readonly Message[],
   { pins, summarise, ...options }: Omit<FitOptions<Message>, 'wire'> & Partial<SummarisingOptions<Message>>,
-): Promise<Fitted<Message>> {
+): Promise<FitOutcome<Message>> {
   const written = messages.map((message, at) =>
     dialect.write(message).map((element, part) => ({ ...element, [place]: `${at}.${part}` })),
   )

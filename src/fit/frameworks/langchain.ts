@@ -2,7 +2,7 @@
 // message; nothing is removed from it.
 import { isRecord } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import type { Dialect, Element } from './dialect.ts'
+import { partsOf as anyParts, textOf, type Dialect, type Element } from './dialect.ts'
 import { createFitting, type FrameworkOptions } from './fitting.ts'
 
 /** A message of LangChain, as far as it is looked at. */
@@ -10,7 +10,6 @@ export interface LangChainMessage {
   readonly type: string
   readonly content: unknown
 }
-type Part = Readonly<Record<string, unknown>>
 
 /** The classes that messages of ours are made with, from `langchain` or `@langchain/core/messages`. */
 export interface LangChainClasses<Message> {
@@ -22,19 +21,12 @@ export interface LangChainClasses<Message> {
   }) => Message
 }
 
-const partsOf = (content: unknown): readonly Part[] =>
-  typeof content === 'string'
-    ? content === ''
-      ? []
-      : [{ type: 'text', text: content }]
-    : Array.isArray(content)
-      ? content.filter(isRecord)
-      : []
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-const fieldOf = (message: object, key: string): unknown => (message as Part)[key]
+/** An empty text says nothing here. */
+const partsOf = (content: unknown): readonly Element[] => (content === '' ? [] : anyParts(content))
+const fieldOf = (message: object, key: string): unknown => (message as Element)[key]
 
 /** Calls stand in the content too, in the words of their provider. */
-const isCallPart = ({ type }: Part): boolean =>
+const isCallPart = ({ type }: Element): boolean =>
   type === 'tool_use' || type === 'tool_call' || type === 'function_call' || type === 'input_json_delta'
 
 function write(message: LangChainMessage): readonly Element[] {

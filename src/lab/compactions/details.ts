@@ -4,10 +4,11 @@ import { tasksOf } from '../../compaction/extract.ts'
 import { decisionWord, isQuestion, sentencesOf } from '../../compaction/phrases.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { atomsOf, wordsAround } from '../measuring/atoms.ts'
-import { leaves, linesOf, textOf } from '../measuring/texts.ts'
+import { linesOf, textOf } from '../measuring/texts.ts'
 import { isResult, isTypedWhileBusy, type RecordedBlock, type RecordedTurn } from '../recording.ts'
 import { seq } from '../../transcript/ids.ts'
 import type { CompactionMoment } from './moments.ts'
+import { stringsIn } from '../../projection/folding/render.ts'
 
 export interface Detail {
   readonly atom: string
@@ -62,7 +63,7 @@ function usesIn(after: readonly RecordedTurn[]): ReadonlyMap<string, { turn: num
         block.type === 'tool_use' && 'input' in block ? [block.input] : [],
       )
       for (const atom of new Set(
-        inputs.flatMap((input) => leaves(input).flatMap((leaf) => [...atomsOf(leaf)])),
+        inputs.flatMap((input) => stringsIn(input).flatMap((leaf) => [...atomsOf(leaf)])),
       ))
         if (!again.has(atom)) uses.set(atom, { turn, text })
     }

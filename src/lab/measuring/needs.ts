@@ -4,7 +4,8 @@ import { defaults } from '../../settings/defaults.ts'
 import type { Script, Step } from '../playing/script.ts'
 import { atomsOf, wordsAround } from './atoms.ts'
 import { seenSources, type SeenSource } from './sources.ts'
-import { leaves, linesOf, textOf } from './texts.ts'
+import { linesOf, textOf } from './texts.ts'
+import { stringsIn } from '../../projection/folding/render.ts'
 
 export interface Need {
   readonly atoms: readonly string[]
@@ -83,7 +84,7 @@ function needOf(step: Step, seen: ReadonlyMap<string, Sightings>, shown: readonl
   const calls = step.answer.content.flatMap((block) =>
     block.type === 'tool_use' && 'input' in block ? [block.input] : [],
   )
-  const used = new Set(calls.flatMap((input) => leaves(input).flatMap((text) => [...atomsOf(text)])))
+  const used = new Set(calls.flatMap((input) => stringsIn(input).flatMap((text) => [...atomsOf(text)])))
   const texts = new Set(calls.flatMap(replacedBy))
   const atoms = [...used].filter((atom) => seen.has(atom))
   return {

@@ -1,6 +1,7 @@
 // What a block says, as text and as lines, the same for a recorded block and for one that is sent. Reasoning says
 // nothing here: it is not always sent, and nobody can look it up.
 import { defaults } from '../../settings/defaults.ts'
+import { stringsIn } from '../../projection/folding/render.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -10,7 +11,7 @@ export function textOf(block: { readonly type: string } & Fields): string {
     case 'text':
       return String(block['text'])
     case 'tool_use':
-      return [String(block['name']), ...leaves(block['input'])].join('\n')
+      return [String(block['name']), ...stringsIn(block['input'])].join('\n')
     case 'tool_result':
       return contentText(block['content'])
     default:
@@ -27,14 +28,6 @@ export function contentText(content: unknown): string {
       return typeof text === 'string' ? text : ''
     })
     .join('\n')
-}
-
-/** The values inside a JSON value that are text or numbers. */
-export function leaves(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value]
-  if (typeof value === 'number') return [String(value)]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.values(value).flatMap(leaves)
 }
 
 /** Lines with something in them; one that is too long counts as several, always cut at the same places. */

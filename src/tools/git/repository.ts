@@ -2,7 +2,7 @@
 // nothing depends on git finding the same: what is not plain here is asked about. A folder from an archive can hold any
 // pointer and any link, so whatever leads out of the project counts only where the other side points back.
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
-import { attempt, type FileSystem, type FolderEntry } from '../../disk/fs.ts'
+import { attempt, realOr, type FileSystem, type FolderEntry } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { readSmall } from '../../disk/small-file.ts'
@@ -52,11 +52,11 @@ async function pointedTo(fs: FileSystem, root: string, worktree: string): Promis
   const pointer = join(worktree, '.git')
   const to = /^gitdir: ([^\r\n\0]+)\r?\n?$/.exec((await textOf(fs, pointer)) ?? '')?.[1]
   if (to === undefined) return doubt(`${pointer} is not one plain line that names a repository`)
-  const gitFolder = await realOf(fs, isAbsolute(to) ? to : resolve(worktree, to))
+  const gitFolder = await realOr(fs, isAbsolute(to) ? to : resolve(worktree, to))
   const shared = await textOf(fs, join(gitFolder, 'commondir'))
   const name = shared === null ? '.' : /^([^\r\n\0]+)\n?$/.exec(shared)?.[1]
   if (name === undefined) return doubt(`${join(gitFolder, 'commondir')} is not one plain line`)
-  const commonFolder = await realOf(fs, resolve(gitFolder, name))
+  const commonFolder = await realOr(fs, resolve(gitFolder, name))
   const repository = { worktree, gitFolder, commonFolder }
   const why =
     linkDoubt(gitFolder, await entriesOf(fs, gitFolder)) ??
@@ -71,7 +71,7 @@ async function pointedTo(fs: FileSystem, root: string, worktree: string): Promis
   const knows =
     back !== undefined &&
     dirname(gitFolder) === join(commonFolder, 'worktrees') &&
-    (await realOf(fs, resolve(gitFolder, back))) === pointer
+    (await realOr(fs, resolve(gitFolder, back))) === pointer
   return knows
     ? { ok: true, repository }
     : doubt(`${pointer} leads to ${gitFolder}, outside of the project, which does not know it as a worktree`)
@@ -132,7 +132,7 @@ async function storeDoubt(
     const lines = (texts[index] ?? '').split('\n').filter((line) => line !== '')
     if (lines.length + seen.size > mostStores) return `${file} brings in more repositories than are looked at`
     for (const line of lines) {
-      const store = await realOf(fs, resolve(objects, line))
+      const store = await realOr(fs, resolve(objects, line))
       // Git reads more than names there: a quoted one means another path than it says.
       if (/^["#]|[\r\0]/.test(line) || !isInside(root, store))
         return `${file} brings in another repository, ${line}`
@@ -143,12 +143,6 @@ async function storeDoubt(
   return null
 }
 const mostStores = 16
-
-/** What is not there lies where its name says. */
-async function realOf(fs: FileSystem, path: string): Promise<string> {
-  const real = await attempt('looking', async () => ({ path: await fs.realPath(path) }))
-  return real.ok ? real.path : path
-}
 
 /** Null when there is none; one that cannot be read is a text that fits nothing. */
 async function textOf(fs: FileSystem, path: string): Promise<string | null> {

@@ -1,6 +1,6 @@
 // Where a path really leads, step by step as the system goes: through every link, and upwards from where a link led.
 import { dirname, isAbsolute, join, parse, relative, sep } from 'node:path'
-import { attempt, systemCode, type FileSystem } from '../../disk/fs.ts'
+import { attempt, realOr, type FileSystem } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { isMachinePath, isSecretPath, unwritableName } from '../files/protected-names.ts'
@@ -40,22 +40,12 @@ export async function realPlace(place: Place, base: string, path: string): Promi
     (path === '~' || steps.test(path.slice(1, 2))) && path.startsWith('~') && place.home !== undefined
   const whole = atHome ? place.home + path.slice(1) : path
   const root = isAbsolute(whole) ? parse(whole).root : null
-  let real = root ?? (await existing(place.fs, base))
+  let real = root ?? (await realOr(place.fs, base))
   for (const step of whole.slice(root?.length ?? 0).split(steps)) {
     if (step === '' || step === '.') continue
-    real = step === '..' ? dirname(real) : await existing(place.fs, join(real, step))
+    real = step === '..' ? dirname(real) : await realOr(place.fs, join(real, step))
   }
   return real
-}
-
-/** What is not there yet lies where its name says. */
-async function existing(fs: FileSystem, path: string): Promise<string> {
-  try {
-    return await fs.realPath(path)
-  } catch (error) {
-    if (systemCode(error) === null) throw error
-    return path
-  }
 }
 
 export async function lookAt(place: Place, base: string, path: string): Promise<Finding> {
@@ -75,7 +65,7 @@ export async function lookAt(place: Place, base: string, path: string): Promise<
 
 async function isKeptOutput({ fs, sessions }: Place, real: string): Promise<boolean> {
   if (sessions === undefined) return false
-  const way = relative(await existing(fs, sessions), real).split(sep)
+  const way = relative(await realOr(fs, sessions), real).split(sep)
   return way.length === 3 && way[0] !== '..' && way[1] === outputsFolder
 }
 /** As the file store names it. */

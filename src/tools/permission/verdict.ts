@@ -27,27 +27,14 @@ export interface Verdict {
   readonly writes?: readonly string[] | undefined
 }
 
-export const allowed = (why: string, by: Verdict['by'], more: Partial<Verdict> = {}): Verdict => ({
-  kind: 'allow',
-  why,
-  by,
-  looks: false,
-  offers: [],
-  ...more,
-})
-export const asked = (why: string, more: Partial<Verdict> = {}): Verdict => ({
-  kind: 'ask',
-  why,
-  by: 'nature',
-  looks: false,
-  offers: [],
-  ...more,
-})
-export const denied = (why: string, by: Verdict['by'], more: Partial<Verdict> = {}): Verdict => ({
-  kind: 'deny',
-  why,
-  by,
-  looks: false,
-  offers: [],
-  ...more,
-})
+const verdict = (
+  kind: Verdict['kind'],
+  why: string,
+  by: Verdict['by'],
+  more: Partial<Verdict> = {},
+): Verdict => ({ kind, why, by, looks: false, offers: [], ...more })
+export const allowed = (why: string, by: Verdict['by'], more?: Partial<Verdict>): Verdict =>
+  verdict('allow', why, by, more)
+export const asked = (why: string, more?: Partial<Verdict>): Verdict => verdict('ask', why, 'nature', more)
+export const denied = (why: string, by: Verdict['by'], more?: Partial<Verdict>): Verdict =>
+  verdict('deny', why, by, more)

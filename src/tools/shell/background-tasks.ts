@@ -72,7 +72,7 @@ export function createBackgroundTasks(ports: BackgroundTaskPorts): BackgroundTas
     note(session, row, stop) {
       const own = noted.get(session) ?? new Map<string, Noted>()
       noted.set(session, own.set(row.id, { row, stop }))
-      forgetOldest(own)
+      forgetOldest(own, ({ row }) => row.end !== null)
       writing = writing.then(() => write(ports, ports.fileOf(session), rows(session)))
     },
     rows,
@@ -83,14 +83,6 @@ export function createBackgroundTasks(ports: BackgroundTaskPorts): BackgroundTas
       return true
     },
     settled: () => writing,
-  }
-}
-
-/** What ended is told for a while, not for ever. */
-function forgetOldest(own: Map<string, Noted>): void {
-  for (const [id, { row }] of own) {
-    if (own.size <= 2 * defaults.tools.backgroundJobs) return
-    if (row.end !== null) own.delete(id)
   }
 }
 
@@ -166,4 +158,12 @@ async function readJobsFile(fs: FileSystem, path: string): Promise<z.infer<typeo
   )
   const parsed = fileShape.safeParse(jsonIn(bytes?.toString('utf8') ?? ''))
   return parsed.success ? parsed.data : null
+}
+
+/** What ended is remembered for a while, not for ever. */
+export function forgetOldest<T>(all: Map<string, T>, hasEnded: (one: T) => boolean): void {
+  for (const [id, one] of all) {
+    if (all.size <= 2 * defaults.tools.backgroundJobs) return
+    if (hasEnded(one)) all.delete(id)
+  }
 }

@@ -5,7 +5,7 @@ import { redactingStream } from '../../disk/redact-stream.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { tailOf } from '../outcome.ts'
 import { startGroup, type Group, type GroupEnd, type GroupOptions } from './group.ts'
-import type { BackgroundTasks } from './background-tasks.ts'
+import { forgetOldest, type BackgroundTasks } from './background-tasks.ts'
 
 export interface JobLook {
   readonly id: string
@@ -98,7 +98,7 @@ export function createJobs(backgroundTasks: BackgroundTasks | null = null): Jobs
         changed: () => {},
       }
       jobs.set(job.id, job)
-      forgetOldest(jobs)
+      forgetOldest(jobs, ({ end }) => end !== null)
       tell(job)
       job.followed = follow(job).then(() => (tell(job), ended()))
       return { ok: true, id: job.id }
@@ -178,12 +178,4 @@ function somethingNew(job: Job, waitMs: number, signal: AbortSignal): Promise<vo
     signal.addEventListener('abort', done, { once: true })
     job.changed = done
   })
-}
-
-/** Ended jobs are remembered for a while, not for ever. */
-function forgetOldest(jobs: Map<string, Job>): void {
-  for (const [id, job] of jobs) {
-    if (jobs.size <= 2 * defaults.tools.backgroundJobs) return
-    if (job.end !== null) jobs.delete(id)
-  }
 }

@@ -9,7 +9,7 @@
 import { execFile } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { attempt, type FileSystem } from '../../disk/fs.ts'
+import { isThere, type FileSystem } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { findProgram } from '../../disk/programs.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -223,10 +223,6 @@ async function hiding(
   ]
   const there = await Promise.all(covered.map(({ path }) => isThere(fs, path)))
   return covered.filter((_, at) => there[at] === true)
-}
-
-async function isThere(fs: FileSystem, path: string): Promise<boolean> {
-  return (await attempt('looking', () => fs.stat(path))).ok
 }
 
 /** Null when a command runs inside. */
