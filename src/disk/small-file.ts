@@ -1,4 +1,4 @@
-// A small file of our own or of git's, read whole up to a bound. What is not a regular file is refused.
+// A small file of our own or of git's, read whole up to a bound, and the text of such bytes. What is not a regular file is refused.
 import { attempt, readAt, reading, type FileSystem, type Result } from './fs.ts'
 
 export const readSmall = (
@@ -13,3 +13,14 @@ export const readSmall = (
       return { bytes: await readAt(file, 0, Math.min(bytes, maxBytes)) }
     }),
   )
+
+/** Null where the bytes are not UTF-8. */
+export function utf8In(bytes: Uint8Array): string | null {
+  try {
+    // Without `ignoreBOM` the decoder would drop the mark.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    if (error instanceof TypeError) return null
+    throw error
+  }
+}

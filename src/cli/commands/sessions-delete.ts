@@ -12,6 +12,7 @@ import { moment, table, whole } from '../terminal/tables.ts'
 import { unchangedRefusal } from '../workplace/unsaved.ts'
 import { openWorkplace, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 import { bytesOf, familyOf, membersOf, type Member } from './session-families.ts'
+import { sessionColumns } from './sessions.ts'
 
 export interface DeleteFlags extends ProjectFlags {
   readonly withBranches?: boolean | undefined
@@ -69,12 +70,7 @@ const counted = (count: number): string => `${count} session${count === 1 ? '' :
 
 export const tableOf = (members: readonly Member[], room: number): string =>
   table(
-    [
-      { title: 'session' },
-      { title: 'last written' },
-      { title: 'bytes', right: true, drop: 1 },
-      { title: 'first message', wraps: true },
-    ],
+    sessionColumns,
     members.map(({ session, modifiedAt, bytes, purpose, words }) => [
       session,
       moment(modifiedAt),

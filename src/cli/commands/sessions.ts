@@ -57,14 +57,17 @@ export async function sessions(io: Io, flags: SessionsFlags): Promise<Exit> {
   return exits.done
 }
 
+/** Of every table of sessions. */
+export const sessionColumns = [
+  { title: 'session' },
+  { title: 'last written' },
+  { title: 'bytes', right: true, drop: 1 },
+  { title: 'first message', wraps: true },
+]
+
 const asTable = (listed: readonly Listed[], room: number): string =>
   table(
-    [
-      { title: 'session' },
-      { title: 'last written' },
-      { title: 'bytes', right: true, drop: 1 },
-      { title: 'first message', wraps: true },
-    ],
+    sessionColumns,
     listed.map(({ session, modifiedAt, bytes, words, purpose, forkOf, damage }) => [
       shortId(session),
       moment(Date.parse(modifiedAt)),

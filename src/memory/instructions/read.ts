@@ -7,6 +7,7 @@ import { isInside, openUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { shaOf } from '../files.ts'
 import { withoutHidden } from '../format/hidden.ts'
+import { utf8In } from '../../disk/small-file.ts'
 
 export interface InstructionText {
   /** Where it really lies. */
@@ -37,7 +38,7 @@ export async function readBelow(
       )
     const read = await attempt(`reading ${path}`, async () => ({ bytes: await readAt(file, 0, stat.bytes) }))
     if (!read.ok) return read
-    const text = textIn(read.bytes)
+    const text = read.bytes.includes(0) ? null : utf8In(read.bytes)
     if (text === null) return refused('binary', `${path} is not UTF-8 text`)
     const seen = withoutHidden(text)
     return {
@@ -58,16 +59,6 @@ export async function readBelow(
 export async function readOwn(fs: FileSystem, path: string): Promise<Result<InstructionText>> {
   const real = await attempt(`looking for ${path}`, async () => ({ path: await fs.realPath(path) }))
   return real.ok ? await readBelow(fs, dirname(real.path), real.path) : real
-}
-
-function textIn(bytes: Buffer): string | null {
-  if (bytes.includes(0)) return null
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch (error) {
-    if (error instanceof TypeError) return null
-    throw error
-  }
 }
 
 /** The folders from one down to another that lies in it; only the first where it does not. */

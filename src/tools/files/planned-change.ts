@@ -5,8 +5,9 @@ import { defaults } from '../../settings/defaults.ts'
 import { changed } from './edit.ts'
 import { fileChange, type FileChange } from './file-change.ts'
 import type { ShownFile } from '../tool.ts'
-import { decodedText, sha256Of } from './text-file.ts'
+import { sha256Of } from './text-file.ts'
 import { inStyleOf } from './write.ts'
+import { utf8In } from '../../disk/small-file.ts'
 
 export type PlannedChange =
   | { readonly ok: true; readonly change: FileChange; readonly shown: ShownFile }
@@ -69,7 +70,7 @@ async function textAt(
     if (stat.kind !== 'file') return { ok: false, why: 'it is not a regular file' }
     if (stat.bytes > defaults.tools.editFileBytes) return { ok: false, why: `it has ${stat.bytes} bytes` }
     const bytes = await reading(fs, real, (file) => readAt(file, 0, stat.bytes))
-    const text = decodedText(bytes)
+    const text = utf8In(bytes)
     return text === null
       ? { ok: false, why: 'it is not UTF-8 text' }
       : { ok: true, text, sha256: sha256Of(bytes) }

@@ -6,6 +6,7 @@ import { readAt, type Result, type FileStat, failureOf } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ToolEnv } from '../tool.ts'
 import type { PathGate } from './path-gate.ts'
+import { utf8In } from '../../disk/small-file.ts'
 
 export interface TextFile {
   readonly path: string
@@ -30,7 +31,7 @@ export async function loadText(gate: PathGate, cwd: string, path: string): Promi
       )
     }
     const bytes = await readAt(file, 0, stat.bytes)
-    const text = decodedText(bytes)
+    const text = utf8In(bytes)
     if (text === null)
       return refused('binary', `${path} is not UTF-8 text, so it is not changed by this tool.`)
     if (text.includes('\0')) return refused('binary', `${path} is not a text file.`)
@@ -52,17 +53,6 @@ export function shownDoubt(
   return shown.path === path
     ? `${path} changed after the user was shown what would be written. Nothing was written; read it again.`
     : `The user was shown a change of ${shown.path}, and the path now leads to ${path}. Nothing was written.`
-}
-
-/** Null where the bytes are not UTF-8. */
-export function decodedText(bytes: Uint8Array): string | null {
-  try {
-    // Without `ignoreBOM` the decoder would drop the mark.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch (error) {
-    if (error instanceof TypeError) return null
-    throw error
-  }
 }
 
 /** Whether the lines of a text end with carriage return and newline, most of them. */
