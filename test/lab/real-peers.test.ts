@@ -56,26 +56,23 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
 `
 
 describe('recorded sessions through real programs', () => {
-  it(
-    '[LB32] pal plays a session to its end, charged for every request, with all that was needed in sight',
-    async () => {
-      const ran = await play(
-        script,
-        named('pal'),
-        () => [process.execPath, pal],
-        () => undefined,
-      )
-      expect(ran).toMatchObject({ ...whole, problems: [] })
-      expect(ran.requests).toBe(ran.answers + ran.background)
-      expect(ran.bill).toBeGreaterThan(ran.inputSide)
-      expect(ran.inputSide).toBeGreaterThan(0)
-      expect(ran.figures).toMatchObject({ requests: script.steps.length, rounds: 0 })
-      expect(ran.figures.atoms).toBeGreaterThan(10)
-      expect(ran.figures.remembered).toBe(ran.figures.atoms)
-      expect(ran.figures.ready).toBe(ran.figures.replaced)
-      expect(ran.figures.wordsKept).toBe(ran.figures.wordsSaid)
-    },
-  )
+  it('[LB32] pal plays a session to its end, charged for every request, with all that was needed in sight', async () => {
+    const ran = await play(
+      script,
+      named('pal'),
+      () => [process.execPath, pal],
+      () => undefined,
+    )
+    expect(ran).toMatchObject({ ...whole, problems: [] })
+    expect(ran.requests).toBe(ran.answers + ran.background)
+    expect(ran.bill).toBeGreaterThan(ran.inputSide)
+    expect(ran.inputSide).toBeGreaterThan(0)
+    expect(ran.figures).toMatchObject({ requests: script.steps.length, rounds: 0 })
+    expect(ran.figures.atoms).toBeGreaterThan(10)
+    expect(ran.figures.remembered).toBe(ran.figures.atoms)
+    expect(ran.figures.ready).toBe(ran.figures.replaced)
+    expect(ran.figures.wordsKept).toBe(ran.figures.wordsSaid)
+  })
 
   // The quick ones of them; the whole list is what the command is for.
   for (const program of ['pi', 'codex', 'claude', 'deepagents'].map(named)) {
@@ -91,34 +88,31 @@ describe('recorded sessions through real programs', () => {
     )
   }
 
-  it(
-    '[LB32] a program that can stay open is started once and gets the further prompts over its pipes',
-    async () => {
-      const program = join(folder, 'stays-open.mjs')
-      writeFileSync(program, staysOpen)
-      const client: Client = {
-        label: 'stays open',
-        packages: [],
-        program: 'stays-open',
-        path: /^\/v1\/messages$/u,
-        staysBy: ['--stay'],
-        prepare: ({ url }) => ({ args: ['--once'], env: { URL: url, STARTS: join(folder, 'starts') } }),
-      }
-      const words = [{ type: 'text' as const, text: 'Thank you. What next?' }]
-      const last = script.steps.at(-1)!
-      const further = { ...last, results: [], input: words, typed: ['Thank you. What next?'] }
-      const two = { ...script, steps: [...script.steps, further] }
-      const ran = await play(
-        two,
-        { ...named('pal'), client },
-        () => [process.execPath, program],
-        () => undefined,
-      )
-      const answers = two.steps.length
-      expect(ran).toMatchObject({ answers, total: answers, refused: 0, failures: 0, astray: 0, problems: [] })
-      expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('--stay\n')
-    },
-  )
+  it('[LB32] a program that can stay open is started once and gets the further prompts over its pipes', async () => {
+    const program = join(folder, 'stays-open.mjs')
+    writeFileSync(program, staysOpen)
+    const client: Client = {
+      label: 'stays open',
+      packages: [],
+      program: 'stays-open',
+      path: /^\/v1\/messages$/u,
+      staysBy: ['--stay'],
+      prepare: ({ url }) => ({ args: ['--once'], env: { URL: url, STARTS: join(folder, 'starts') } }),
+    }
+    const words = [{ type: 'text' as const, text: 'Thank you. What next?' }]
+    const last = script.steps.at(-1)!
+    const further = { ...last, results: [], input: words, typed: ['Thank you. What next?'] }
+    const two = { ...script, steps: [...script.steps, further] }
+    const ran = await play(
+      two,
+      { ...named('pal'), client },
+      () => [process.execPath, program],
+      () => undefined,
+    )
+    const answers = two.steps.length
+    expect(ran).toMatchObject({ answers, total: answers, refused: 0, failures: 0, astray: 0, problems: [] })
+    expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('--stay\n')
+  })
 
   it('[LB32] a recorded call is a command of the shell tool on offer that prints what was recorded', async () => {
     const project = mkdtempSync(join(folder, 'project-'))

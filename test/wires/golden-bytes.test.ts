@@ -19,15 +19,12 @@ const seeds = Array.from({ length: 300 }, (_, seed) => seed + 1)
 const read = (): Golden => JSON.parse(readFileSync(file, 'utf8')) as Golden
 
 describe.skipIf(!isWriting)('writing', () => {
-  it(
-    'freezes what is sent now',
-    async () => {
-      const recorded: Record<string, Frozen> = {}
-      for (const name of corpusFiles) recorded[name] = await frozenRecorded(corpusFolder, name)
-      const madeUp = Object.fromEntries(seeds.map((seed) => [String(seed), frozenMadeUp(seed)]))
-      writeFileSync(file, `${JSON.stringify({ madeUp, recorded }, null, 2)}\n`)
-    },
-  )
+  it('freezes what is sent now', async () => {
+    const recorded: Record<string, Frozen> = {}
+    for (const name of corpusFiles) recorded[name] = await frozenRecorded(corpusFolder, name)
+    const madeUp = Object.fromEntries(seeds.map((seed) => [String(seed), frozenMadeUp(seed)]))
+    writeFileSync(file, `${JSON.stringify({ madeUp, recorded }, null, 2)}\n`)
+  })
 })
 
 describe.skipIf(isWriting)('the Messages API', () => {
