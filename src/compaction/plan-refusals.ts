@@ -1,5 +1,6 @@
 // Why there is no plan, with the numbers.
 import type { PlanContext } from './plan-context.ts'
+import { whole } from '../transcript/whole.ts'
 
 export interface PlanRefusal {
   readonly ok: false
@@ -11,7 +12,7 @@ export function refused(code: PlanRefusal['code'], { before, room }: PlanContext
   return {
     ok: false,
     code,
-    message: `${why}; the session takes ${before} tokens, and compaction begins at ${room.threshold}`,
+    message: `${why}; the session takes ${whole(before)} tokens, and compaction begins at ${whole(room.threshold)}`,
   }
 }
 
@@ -26,7 +27,7 @@ export function nothingToGo(context: PlanContext): PlanRefusal {
 }
 
 export const notSmaller = (context: PlanContext, tokens: number): PlanRefusal =>
-  refused('not-smaller', context, `the result would take ${tokens} tokens and save too little`)
+  refused('not-smaller', context, `the result would take ${whole(tokens)} tokens and save too little`)
 
 export function tooLarge(context: PlanContext, tokens: number): PlanRefusal {
   const { fixed, threshold, window } = context.room
@@ -36,7 +37,7 @@ export function tooLarge(context: PlanContext, tokens: number): PlanRefusal {
     ok: false,
     code: 'no-room',
     message:
-      `what must be kept takes ${tokens} tokens (${fixed} of them system prompt and tools), but only ${threshold} of the ` +
-      `${window} token window may be used. Release pins, or take a model with a larger window or fewer tools.`,
+      `what must be kept takes ${whole(tokens)} tokens (${whole(fixed)} of them system prompt and tools), but only ${whole(threshold)} of the ` +
+      `${whole(window)} token window may be used. Release pins, or take a model with a larger window or fewer tools.`,
   }
 }

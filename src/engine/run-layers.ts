@@ -13,6 +13,7 @@ import { budgetOf } from './limits/budget.ts'
 import type { Emit, TurnFailure } from './live.ts'
 import { prepareAhead } from './compacting/prepared.ts'
 import { deletionsIn } from './requests/server-edits.ts'
+import { whole } from '../transcript/whole.ts'
 
 /** Null when the view can be sent now; what layers weighed and left is added to `declined`. */
 export async function runLayers(core: Core, emit: Emit, declined: Declined[]): Promise<TurnFailure | null> {
@@ -29,7 +30,7 @@ export async function runLayers(core: Core, emit: Emit, declined: Declined[]): P
   const { effective, window } = outcome.room
   if (tokens <= effective) return null
   const message =
-    `the session takes about ${tokens} tokens, but only ${effective} of the ${window} token window can be sent. ` +
+    `the session takes about ${whole(tokens)} tokens, but only ${whole(effective)} of the ${whole(window)} token window can be sent. ` +
     core.role.overflowAdvice
   return { code: 'overflow', message }
 }

@@ -33,6 +33,7 @@ import { readState, stateVersion, type FitState } from './state.ts'
 import { arranged, heard, untouchedTokens, workOf, type Arranged, type Work } from './work.ts'
 import { ratesOf } from '../model/models.ts'
 import { writeRate } from './pace.ts'
+import { whole } from '../transcript/whole.ts'
 
 /** Messages that may be sent: within the window, valid for the wire, and beginning with what was sent last. */
 export function fit<Message>(
@@ -142,7 +143,7 @@ function tooLarge({ room }: Work, tokens: number, why: string): FitFailure {
   return {
     ok: false,
     code: 'too-large',
-    message: `the messages take about ${tokens} tokens at their smallest, and ${room.threshold} is the most of this window${why === '' ? '' : ` (${why})`}. Shorten the largest message, or take a model with a larger window`,
+    message: `the messages take about ${whole(tokens)} tokens at their smallest, and ${whole(room.threshold)} is the most of this window${why === '' ? '' : ` (${why})`}. Shorten the largest message, or take a model with a larger window`,
     tokens,
     limit: room.threshold,
   }

@@ -15,6 +15,7 @@ import { listNames } from './messages.ts'
 import { lifetimes, usualCharsPerToken } from './pace.ts'
 import type { SentTo } from './rules.ts'
 import type { TrimLimits } from './trim.ts'
+import { whole } from '../transcript/whole.ts'
 
 export interface Setting {
   readonly window: Window
@@ -86,7 +87,7 @@ export function roomFor(
     return {
       ok: false,
       code: 'no-room',
-      message: `a reserve of ${reserve} tokens leaves nothing of the window of ${window.tokens}; say less with \`reserve\``,
+      message: `a reserve of ${whole(reserve)} tokens leaves nothing of the window of ${whole(window.tokens)}; say less with \`reserve\``,
     }
   const found = roomOf({
     window: window.tokens,

@@ -39,7 +39,7 @@ describe('the room', () => {
 
   it('[K16] E18: instructions that fill the window are an error with the numbers', () => {
     const outcome = roomOf({ window: 8000, maxOutput: 4096, fixed: 7900 })
-    expect(outcome.ok ? '' : outcome.why).toMatch(/take 7900 tokens, but only \d+ of the 8000/)
+    expect(outcome.ok ? '' : outcome.why).toMatch(/take 7,900 tokens, but only \d,\d{3} of the 8,000/)
   })
 
   it('[K16] a percentage or a number may lower the threshold, never raise it', () => {

@@ -1,6 +1,7 @@
 // The room there is, in numbers. Everything scales with the window, so thresholds stay positive and the
 // target lies below the trigger for any pair of window and output size.
 import { defaults } from '../settings/defaults.ts'
+import { whole } from '../transcript/whole.ts'
 
 export interface Room {
   readonly window: number
@@ -62,7 +63,7 @@ export function roomOf(clues: RoomClues): RoomOutcome {
     return {
       ok: false,
       why:
-        `system prompt and tools take ${fixed} tokens, but only ${threshold} of the ${window} token window may be used: ` +
+        `system prompt and tools take ${whole(fixed)} tokens, but only ${whole(threshold)} of the ${whole(window)} token window may be used: ` +
         'no room is left for the conversation. Take a model with a larger window or fewer tools.',
     }
   }

@@ -14,6 +14,7 @@ import { isApart, rangeOf } from './folding/live-edits.ts'
 import { canBeStubbed, isPinned } from './folding/render.ts'
 import { estimateBlocks } from './tokens.ts'
 import type { Part, ViewBlock } from './view.ts'
+import { whole } from '../transcript/whole.ts'
 
 export type EditRefusalCode =
   | 'no-such-entry'
@@ -294,8 +295,8 @@ export function pinRoomRefusal(
   const most = defaults.view.pinShare * room
   if (taken + wanted <= most) return null
   const message =
-    `this pin would take about ${Math.ceil(wanted)} tokens and the others take ${Math.ceil(taken)}, ` +
-    `but pins may take ${Math.floor(most)} of the ${room} tokens of room. Release one first, or pin a single block.`
+    `this pin would take about ${whole(Math.ceil(wanted))} tokens and the others take ${whole(Math.ceil(taken))}, ` +
+    `but pins may take ${whole(Math.floor(most))} of the ${whole(room)} tokens of room. Release one first, or pin a single block.`
   return { code: 'pins-full', message }
 }
 

@@ -5,6 +5,7 @@ import type { CacheRules } from '../model/cache-rules.ts'
 import type { Seq } from '../transcript/ids.ts'
 import type { Segment, Segments, SentMessage } from './segments.ts'
 import type { Lifetime } from '../transcript/lifetime.ts'
+import { whole } from '../transcript/whole.ts'
 
 /** Pieces of the key that are compared whole. */
 type FieldName = 'model' | 'thinking' | 'effort' | 'betas' | 'extra' | 'lifetime' | 'marks'
@@ -244,7 +245,7 @@ export function describeCause(cause: BreakCause): string {
     case 'lookback':
       return `${cause.positions} blocks were added at once, more than the provider looks back over`
     case 'announced':
-      return `${cause.tokens} tokens were expected to fall (${cause.why}), more did`
+      return `${whole(cause.tokens)} tokens were expected to fall (${cause.why}), more did`
     case 'expired':
       return `the cache had expired: lifetime ${cause.lifetime}, last used ${Math.round(cause.ageMs / 1000)} s ago`
     case 'server':

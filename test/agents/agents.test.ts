@@ -129,7 +129,7 @@ describe('an agent that is waited for', () => {
     )
     expect(results.find((text) => text.includes('rounds'))).toContain('limit of 3 requests')
     expect(results.find((text) => text.includes('time'))).toContain('limit of 0 seconds')
-    expect(results.find((text) => text.includes('"tokens'))).toContain('the cap is 6000')
+    expect(results.find((text) => text.includes('"tokens'))).toContain('the cap is 6,000')
     expect(bodiesOf(simulator, 'go round').length).toBe(3)
     await session.close()
   })

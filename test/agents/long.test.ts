@@ -102,7 +102,7 @@ describe('an agent that outgrows its window', () => {
     const facts = await factsOf(made.preset.store, session.id)
     const result = JSON.stringify(ofType(facts, 'tool-result').at(-1))
     expect(result).toContain('It did not finish')
-    expect(result).toContain(`of the ${window} token window`)
+    expect(result).toContain(`of the ${window.toLocaleString('en-US')} token window`)
     expect(result).toContain('FOUND-0')
     expect(result).toContain('FOUND-3')
     expect(refusedOf(made.simulator)).toEqual([])

@@ -178,7 +178,7 @@ describe('loops', () => {
     const { failure } = await turn(past.session.send('go on'))
     expect(failure).toMatchObject({
       code: 'no-room',
-      message: expect.stringMatching(/\d+ tokens.*8000/) as string,
+      message: expect.stringMatching(/\d+ tokens.*8,000/) as string,
     })
     await expect(past.session.compact()).rejects.toMatchObject({ code: 'no-room' })
     expect(scene.simulator.log.requests).toEqual([])
@@ -288,7 +288,7 @@ describe('what it means', () => {
     expect(plan(full, room(40_000), auto)).toMatchObject({
       ok: false,
       code: 'no-room',
-      message: expect.stringMatching(/takes \d+ tokens/) as string,
+      message: expect.stringMatching(/takes \d+,\d{3} tokens/) as string,
     })
   })
 

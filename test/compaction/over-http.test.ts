@@ -77,7 +77,7 @@ describe('a window that fills', () => {
     const [boundary] = ofType(await factsOf(store, session.id), 'boundary')
     expect(boundary).toMatchObject({
       layer: 'autocompact',
-      why: expect.stringMatching(/takes \d+ tokens; at \d+/) as string,
+      why: expect.stringMatching(/takes [\d,]+ tokens; at [\d,]+/) as string,
       messagesSummarised: expect.any(Number) as number,
       last: expect.any(String) as string,
       kept: {
@@ -232,7 +232,7 @@ describe('by hand', () => {
     const place = (await factsOf(store, session.id)).findIndex((fact) => fact.type === 'boundary')
     await expect(session.undo(seq(place))).rejects.toMatchObject({
       code: 'no-room',
-      message: expect.stringMatching(/about \d+ tokens, and \d+ fit/) as string,
+      message: expect.stringMatching(/about \d+,\d{3} tokens, and \d+,\d{3} fit/) as string,
     })
   })
 

@@ -20,7 +20,7 @@ describe('caps', () => {
     const session = await opened(scene, { caps: { tokens: 2000 } })
     expect((await turn(session.send(words(600)))).outcome).toBe('done')
     const { failure } = await turn(session.send(words(600)))
-    expect(failure).toMatchObject({ code: 'cap', message: expect.stringMatching(/tokens.*2000/) as string })
+    expect(failure).toMatchObject({ code: 'cap', message: expect.stringMatching(/tokens.*2,000/) as string })
     expect(scene.simulator.log.requests.length).toBe(1)
   })
 
@@ -66,7 +66,7 @@ describe('room', () => {
     const session = await opened(scene, { window: 4000, layers: [] })
     const { failure } = await turn(session.send(words(6000)))
     expect(failure?.code).toBe('overflow')
-    expect(failure?.message).toMatch(/\d{4,} tokens, but only 3200 of the 4000/)
+    expect(failure?.message).toMatch(/\d+,\d{3} tokens, but only 3,200 of the 4,000/)
     expect(scene.simulator.log.requests).toEqual([])
   })
 
@@ -82,7 +82,7 @@ describe('room', () => {
       message: expect.stringMatching(/9000.*8000/) as string,
     })
     const second = await turn(session.send(words(8000)))
-    expect(second.failure?.message).toMatch(/8000 token window/)
+    expect(second.failure?.message).toMatch(/8,000 token window/)
     expect(scene.simulator.log.requests.length).toBe(2)
   })
 
@@ -94,7 +94,9 @@ describe('room', () => {
     const pinned = await session.pin({ seq: placeOf(session, 0) })
     await expect(session.pin({ seq: placeOf(session, 2) })).rejects.toMatchObject({
       code: 'pins-full',
-      message: expect.stringMatching(/would take about \d+ tokens.*pins may take \d+ of the \d+/) as string,
+      message: expect.stringMatching(
+        /would take about \d,\d{3} tokens.*pins may take \d,\d{3} of the \d,\d{3}/,
+      ) as string,
     })
     await session.release(pinned.seq)
     await session.pin({ seq: placeOf(session, 2) })
@@ -138,7 +140,7 @@ describe('room', () => {
     expect((await turn(session.send(words(2500)))).outcome).toBe('done')
     await expect(session.undo(edit.seq)).rejects.toMatchObject({
       code: 'no-room',
-      message: expect.stringMatching(/about \d+ tokens, and 7200 fit/) as string,
+      message: expect.stringMatching(/about \d+,\d{3} tokens, and 7,200 fit/) as string,
     })
     await session.rewind(session.view().messages.at(1)!.to)
     await session.undo(edit.seq)

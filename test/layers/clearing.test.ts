@@ -421,7 +421,7 @@ describe('settling', () => {
     const full = await clearing(['one'], { engine: { window: 8000 } })
     const last = (await full.say(words(12_000))).at(-1)
     if (last?.type === 'turn-end' && last.outcome === 'failed')
-      expect(last.failure?.message).toMatch(/\d+ tokens.*8000/)
+      expect(last.failure?.message).toMatch(/\d+ tokens.*8,000/)
     const sizes = full.scene.simulator.log.requests.map(({ prompt }) => prompt!.totalTokens)
     expect(sizes.filter((tokens) => tokens > 8000)).toEqual([])
   })

@@ -104,7 +104,7 @@ describe('a result that was too large when it came', () => {
     await expect(small.session.undo(row!.seq)).rejects.toMatchObject({
       code: 'no-room',
       message: expect.stringMatching(
-        /the whole result at \d+ the view would take about \d+ tokens, and \d+ fit/,
+        /the whole result at \d+ the view would take about \d+,\d{3} tokens, and \d+,\d{3} fit/,
       ),
     })
     const play = await stage(steps('and'), { engine: { store: fileStore({ root }), tools, ...nothing } })

@@ -13,7 +13,7 @@ import { findRipgrep } from '../../tools/search/ripgrep.ts'
 import { complain, exits, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { prose } from '../terminal/tables.ts'
+import { prose, whole } from '../terminal/tables.ts'
 import { openWorkplace, uniqueText, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 import { modelIn, wireIn } from '../../preset/reaching.ts'
 import { providersOf, unreachable } from '../../wires/providers.ts'
@@ -121,7 +121,7 @@ function knownModel(place: Workplace): Check {
       `${name} is not in the table: its window is guessed and its price unknown`,
       'add it under "models" in the settings',
     )
-  return good('model', `${name}, window ${place.settings.window ?? info.window} tokens`)
+  return good('model', `${name}, window ${whole(place.settings.window ?? info.window)} tokens`)
 }
 
 /** One tiny request, sent only when it is asked for: it costs a few tokens. */

@@ -18,7 +18,7 @@ import type { Io } from '../terminal/io.ts'
 import { safeStream } from '../terminal/safe-text.ts'
 import { startEmbedded } from '../workplace/access.ts'
 import { openWorkplace } from '../workplace/workplace.ts'
-import { prose } from '../terminal/tables.ts'
+import { prose, whole } from '../terminal/tables.ts'
 import { figuresOf, reportOf } from './figures.ts'
 import { makeProject, prompts, spoken } from './project.ts'
 
@@ -81,7 +81,7 @@ async function play(io: Io, folder: string): Promise<Exit> {
     io.out(
       prose(
         `A coding task, offline. The model is SCRIPTED: it follows steps written in the prompts and understands nothing.
-Engine, tools, store, cache accounting and prices are real; the window is made small (${windowTokens} tokens).\n`,
+Engine, tools, store, cache accounting and prices are real; the window is made small (${whole(windowTokens)} tokens).\n`,
         io.columns,
       ),
     )

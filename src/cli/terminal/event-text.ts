@@ -3,6 +3,7 @@
 import type { Compacted } from '../../engine/compacting/ask.ts'
 import type { LiveEvent, TurnFailure } from '../../engine/live.ts'
 import { safeLine, safeText } from './safe-text.ts'
+import { whole } from './tables.ts'
 
 const shownChars = 100
 const second = 1000
@@ -27,13 +28,13 @@ export function progressLine(event: LiveEvent): string | null {
     case 'tool-end':
       return event.isError ? `    ! ${cut(safeLine(event.text))}` : null
     case 'view-edit':
-      return `  ~ ${safeLine(event.layer)}: ${cut(safeLine(event.why))} (${event.tokensFreed} tokens freed)`
+      return `  ~ ${safeLine(event.layer)}: ${cut(safeLine(event.why))} (${whole(event.tokensFreed)} tokens freed)`
     case 'compaction':
-      return `  ~ compacted: ${event.tokensBefore} tokens became ${event.tokensAfter} (${replacement(event.source)})`
+      return `  ~ compacted: ${whole(event.tokensBefore)} tokens became ${whole(event.tokensAfter)} (${replacement(event.source)})`
     case 'working':
       return `  … ${safeLine(event.source)}${event.forMs < second ? '' : `, ${Math.round(event.forMs / second)} s`}`
     case 'retry-wait':
-      return `  … ${cut(safeLine(event.failure.message))}; attempt ${event.attempt} in ${event.waitMs} ms`
+      return `  … ${cut(safeLine(event.failure.message))}; attempt ${event.attempt} in ${whole(event.waitMs)} ms`
     default:
       return null
   }

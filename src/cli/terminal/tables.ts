@@ -1,5 +1,6 @@
 // Tables, wrapped text, bars and numbers for the terminal. Whatever is put into a cell is made safe first.
 import { safeLine } from './safe-text.ts'
+import { whole } from '../../transcript/whole.ts'
 
 export interface Column {
   readonly title: string
@@ -161,10 +162,7 @@ export function bar(share: number, width: number): string {
   return '█'.repeat(Math.floor(sliver / 8)) + (['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][sliver % 8] ?? '')
 }
 
-export const whole = (value: number): string =>
-  Math.round(value)
-    .toString()
-    .replace(/\B(?=(\d{3})+$)/g, ',')
+export { whole }
 
 /** "1 part", "2 parts". */
 export const counted = (count: number, noun: string): string =>

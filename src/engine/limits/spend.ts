@@ -7,6 +7,7 @@ import type { AssistantBlock } from '../../transcript/content.ts'
 import type { StoredEntry, Usage } from '../../transcript/fact.ts'
 import { isKnown } from '../../transcript/fact.ts'
 import { isLong, type Lifetime } from '../../transcript/lifetime.ts'
+import { whole } from '../../transcript/whole.ts'
 
 export interface Spent {
   readonly requests: number
@@ -129,7 +130,7 @@ export function capRefusal(
   table: ModelTable,
 ): string | null {
   if (caps.tokens !== undefined && spent.tokens + next.tokens > caps.tokens) {
-    return `this request would take ${next.tokens} tokens, ${spent.tokens} are spent, and the cap is ${caps.tokens}. Raise the cap to continue.`
+    return `this request would take ${whole(next.tokens)} tokens, ${whole(spent.tokens)} are spent, and the cap is ${whole(caps.tokens)}. Raise the cap to continue.`
   }
   if (caps.dollars === undefined) return null
   const rates = tokenRates(table, next.model, next.lifetime, next.tokens)

@@ -17,6 +17,7 @@ import type { Emit, TurnFailure } from '../live.ts'
 import { diagnosisIn, readCache } from './cache-reading.ts'
 import { noteApplied } from './server-edits.ts'
 import { countedUsage, dollarsOf, isFree } from '../limits/spend.ts'
+import { whole } from '../../transcript/whole.ts'
 
 export type Recorded =
   | { readonly ok: true; readonly entry: Entry | null }
@@ -102,7 +103,7 @@ function leftOutSentence(
   const before = anchor?.tokens ?? 0
   if (lastUsage === null || promptTokens(lastUsage) + lastUsage.output !== before) return null
   const sent = Math.max(before, state.latest.request?.tokens ?? 0)
-  return `about ${sent} tokens were sent and the server counted ${counted}, after ${before} for the request before it: it leaves out part of the prompt. Set the window of this model, or compact`
+  return `about ${whole(sent)} tokens were sent and the server counted ${whole(counted)}, after ${whole(before)} for the request before it: it leaves out part of the prompt. Set the window of this model, or compact`
 }
 
 /** An answer that came although the request was too long: said, and where the server cut, its limit is learned. */
@@ -141,13 +142,13 @@ async function learnWindow(
 function silentSentence({ why, promptTokens, limitTokens }: SilentOverflow, sent: number): string {
   switch (why) {
     case 'truncated':
-      return `about ${sent} tokens were sent and the server counted ${promptTokens}: it seems to have cut the prompt. Set the window, or compact`
+      return `about ${whole(sent)} tokens were sent and the server counted ${whole(promptTokens)}: it seems to have cut the prompt. Set the window, or compact`
     case 'over-window':
-      return `the answer took the session past the window of ${limitTokens} tokens (prompt ${promptTokens}); set the window if it is larger`
+      return `the answer took the session past the window of ${whole(limitTokens)} tokens (prompt ${whole(promptTokens)}); set the window if it is larger`
     case 'filled':
-      return `the answer ended because the window of ${limitTokens} tokens was full; compact, then ask to continue`
+      return `the answer ended because the window of ${whole(limitTokens)} tokens was full; compact, then ask to continue`
     case 'no-room':
-      return `there was no room for an answer beside a prompt of ${promptTokens} tokens; compact, or allow more output`
+      return `there was no room for an answer beside a prompt of ${whole(promptTokens)} tokens; compact, or allow more output`
   }
 }
 

@@ -13,6 +13,7 @@ import type { Slice } from '../core.ts'
 import { expandSpill, type Spill } from '../expansion.ts'
 import { serverClearings } from '../requests/server-edits.ts'
 import { mediaUndoRefusal } from '../media/limits.ts'
+import { whole } from '../../transcript/whole.ts'
 
 /** Why something cannot be brought back now: the view would no longer fit. */
 function roomRefusal(core: Slice<'room' | 'view'>, what: string, freed: number): Failure | null {
@@ -22,7 +23,7 @@ function roomRefusal(core: Slice<'room' | 'view'>, what: string, freed: number):
   const { effective } = outcome.room
   return {
     code: 'no-room',
-    message: `${what} the view would take about ${after} tokens, and ${effective} fit`,
+    message: `${what} the view would take about ${whole(after)} tokens, and ${whole(effective)} fit`,
   }
 }
 

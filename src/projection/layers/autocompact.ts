@@ -12,6 +12,7 @@ import { allowanceOf, type DialPoint } from '../dial.ts'
 import type { Budget, Layer } from '../layer.ts'
 import type { Part, View } from '../view.ts'
 import { plainRates } from './pricing.ts'
+import { whole } from '../../transcript/whole.ts'
 
 export const autocompactName = 'autocompact'
 
@@ -30,7 +31,7 @@ export function autocompact(point: DialPoint | null = null, asksModel = false): 
       const isOwn = (budget.ownFrom ?? 0) === 0
       if (!isFull && !(isOwn && point !== null && isEarly(view, budget, point, asksModel))) return null
       const why = isFull
-        ? `the view takes ${view.tokens} tokens; at ${budget.threshold} it is compacted`
+        ? `the view takes ${whole(view.tokens)} tokens; at ${whole(budget.threshold)} it is compacted`
         : 'carrying the older part along has cost more than compacting it'
       return { kind: 'ask', span: { from: first.from, to: last.to }, text: 'summary', why }
     },

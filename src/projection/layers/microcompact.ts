@@ -11,6 +11,7 @@ import { freedBy, priceOf, tailOf, worthClearing } from './pricing.ts'
 import { stubText } from './stub-text.ts'
 import { createSurveyor, type Candidate, type Survey } from './survey.ts'
 import type { PolicyOf } from './tool-policy.ts'
+import { whole } from '../../transcript/whole.ts'
 
 export interface MicrocompactOptions {
   readonly policyOf?: PolicyOf | undefined
@@ -185,7 +186,7 @@ function pressure(view: View, budget: Budget, nominated: readonly Candidate[], s
     chosen.push(candidate)
     freed += freedBy(candidate, stubOf(candidate).tokens)
   }
-  const why = `the view takes ${view.tokens} tokens; at ${budget.threshold} it must shrink`
+  const why = `the view takes ${whole(view.tokens)} tokens; at ${whole(budget.threshold)} it must shrink`
   return { kind: 'pressure', chosen: inOrder(chosen), why }
 }
 

@@ -7,6 +7,7 @@ import type { Layer } from '../layer.ts'
 import type { Part, View } from '../view.ts'
 import { leftAlone } from './survey.ts'
 import { ruleOf, type PolicyOf } from './tool-policy.ts'
+import { whole } from '../../transcript/whole.ts'
 
 export const toolResultBudgetName = 'tool-result-budget'
 
@@ -58,7 +59,7 @@ function proposal(fresh: readonly Result[], sum: number, limit: number) {
   if (chosen.length === 0) return null
   const why =
     sum > limit
-      ? `the results of one message had ${sum} characters together, and ${limit} may travel in one`
+      ? `the results of one message had ${whole(sum)} characters together, and ${whole(limit)} may travel in one`
       : 'a result was larger than its tool allows'
   return { kind: 'spill', at: chosen, why } as const
 }
