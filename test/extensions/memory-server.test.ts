@@ -332,13 +332,14 @@ describe('memories for other agents', () => {
     })
     const url = new URL((await firstLine(running)).trim())
     expect(url.hostname).toBe('127.0.0.1')
-    const status = (headers: http.OutgoingHttpHeaders): Promise<number> =>
-      new Promise((resolve, reject) => {
-        const request = http.request(url, { method: 'POST', headers }, (response) => {
+    // 0 where the connection ends without an answer.
+    const status = (headers: http.OutgoingHttpHeaders, path = url.pathname): Promise<number> =>
+      new Promise((resolve) => {
+        const request = http.request(url, { method: 'POST', headers, path }, (response) => {
           response.resume()
           resolve(response.statusCode ?? 0)
         })
-        request.on('error', reject)
+        request.on('error', () => resolve(0))
         request.end('{}')
       })
     const authorization = 'Bearer a-token'
@@ -346,6 +347,8 @@ describe('memories for other agents', () => {
     expect(await status({ authorization: 'Bearer another' })).toBe(401)
     expect(await status({ authorization, host: `evil.example:${url.port}` })).toBe(403)
     expect(await status({ authorization, origin: 'https://evil.example' })).toBe(403)
+    for (const path of ['/', '//[', '/%', '//evil.example/mcp'])
+      expect(await status({ authorization }, path), path).toBe(404)
     const client = new Client({ name: 'far-agent', version: '1' })
     await client.connect(
       new StreamableHTTPClientTransport(url, { requestInit: { headers: { authorization } } }),

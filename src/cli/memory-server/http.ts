@@ -65,9 +65,8 @@ function refusal(request: http.IncomingMessage, token: string, port: number): Re
   const given = /^Bearer (.+)$/u.exec(request.headers.authorization ?? '')?.[1] ?? ''
   if (!timingSafeEqual(digest(given), digest(token)))
     return { status: 401, why: 'the token is missing or wrong; pal mcp serve-memory prints it' }
-  return new URL(request.url ?? '/', `http://${loopback}`).pathname === '/mcp'
-    ? null
-    : { status: 404, why: 'the server is at /mcp' }
+  // Not every path that is sent makes a URL.
+  return request.url?.split('?')[0] === '/mcp' ? null : { status: 404, why: 'the server is at /mcp' }
 }
 
 const digest = (secret: string): Buffer => createHash('sha256').update(secret).digest()
