@@ -193,10 +193,16 @@ export class Recorder {
 
   #enqueue(session: string, job: () => Promise<void>): void {
     const before = this.#queues.get(session) ?? Promise.resolve()
-    const done = before.then(job).catch((error: unknown) => {
-      this.#ports.tell(`session ${session} is not recorded any further: ${errorText(error)}`)
-      this.#open.set(session, Promise.resolve(null))
-    })
+    const done: Promise<void> = before
+      .then(job)
+      .catch((error: unknown) => {
+        this.#ports.tell(`session ${session} is not recorded any further: ${errorText(error)}`)
+        this.#open.set(session, Promise.resolve(null))
+      })
+      .then(() => {
+        // Not while something waits behind it: that would no longer be waited for.
+        if (this.#queues.get(session) === done) this.#queues.delete(session)
+      })
     this.#queues.set(session, done)
   }
 
@@ -219,7 +225,6 @@ export class Recorder {
     this.#enqueue(session, async () => {
       const open = await this.#open.get(session)
       this.#open.delete(session)
-      this.#queues.delete(session)
       await open?.transcript.close('the gateway let it go')
       await open?.transcript.release()
     })

@@ -2,10 +2,15 @@
 import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Recorder } from '../../src/gateway/index.ts'
 import { toPrune } from '../../src/gateway/pruning.ts'
 import { Recent } from '../../src/gateway/recent.ts'
 import { defaults } from '../../src/settings/defaults.ts'
 import { createManualClock } from '../../src/simulator/index.ts'
+import { fileStore } from '../../src/stores/index.ts'
+import { isKnown } from '../../src/transcript/fact.ts'
+import { sessionId, systemClock, systemIds } from '../../src/transcript/ids.ts'
+import type { Store } from '../../src/transcript/store.ts'
 import { until } from '../until.ts'
 import {
   answers,
@@ -129,5 +134,40 @@ describe('what is kept', () => {
     await gateway.stop()
     expect(world.lines).toEqual([])
     expect(gateway.savings.sessions()).toHaveLength(70)
+  })
+
+  it('[GW24] a session that goes on while it is let go waits for that, and is recorded', async () => {
+    const store = fileStore({ root: join(world.folder, 'sessions') })
+    let [isReleasing, open] = [false, (): void => undefined]
+    const opened = new Promise<void>((resolve) => (open = resolve))
+    const release: Store['release'] = async (lease) => {
+      isReleasing = true
+      await opened
+      return store.release(lease)
+    }
+    const slow = new Proxy(store, {
+      get: (target, name: keyof Store) =>
+        name === 'release' ? release : (target[name] as () => unknown).bind(target),
+    })
+    const tell = (line: string): void => void world.lines.push(line)
+    const recorder = new Recorder({ store: slow, clock: systemClock, ids: systemIds(), tell })
+    const gateway = await world.gateway(behind.url, { recorder })
+    const talk = [says('conversation 0'), replies('ok'), says('on')]
+    for (let at = 0; at < 70; at++)
+      await send(`${gateway.url}/v1/messages`, asking([says(`conversation ${at}`)]))
+    await until(() => isReleasing)
+    const { headers } = await send(`${gateway.url}/v1/messages`, asking(talk))
+    open()
+    await gateway.stop()
+    expect(world.lines).toEqual([])
+    const said: string[] = []
+    for await (const item of store.read(sessionId(String(headers['x-palimpsest-session']))))
+      if (item.kind === 'entry' && isKnown(item.entry)) said.push(item.entry.fact.type)
+    expect(said.filter((type) => type === 'request-sent' || type === 'assistant-message')).toEqual([
+      'request-sent',
+      'assistant-message',
+      'request-sent',
+      'assistant-message',
+    ])
   })
 })
