@@ -179,12 +179,17 @@ function excerptText({ fold }: PlanContext, { at, lines }: Kept): string {
   return (lines ?? []).map(([from, to]) => all.slice(from, to).join('\n')).join('\n')
 }
 
-function readOnce({ parts, known }: PlanContext, start: number, end: number) {
+function readOnce(context: PlanContext, start: number, end: number) {
+  const { parts, known } = context
   const before = known.get(`${start}-${end}`)
   if (before !== undefined) return before
   const isFollowed = parts.slice(end).some((part) => part.kind === 'answer')
   const reading = readSpan(parts.slice(start, end))
-  const found = { reading, sections: sectionsOf(reading, { isFollowed }) }
+  const found = {
+    reading,
+    sections: sectionsOf(reading, { isFollowed }),
+    media: mediaLeaving(context, start, end),
+  }
   known.set(`${start}-${end}`, found)
   return found
 }
@@ -211,7 +216,7 @@ function withText(
   isLast: boolean,
 ): Pick<Segment, 'edit' | 'part'> {
   const { fold, view, parts, pendingFrom } = context
-  const media = mediaLeaving(context, start, end)
+  const { media } = readOnce(context, start, end)
   const text = summaryText({
     span: range,
     summary: summary === null ? null : redact(summary).text,

@@ -55,11 +55,9 @@ export function likelyIn(
   context: PieceContext,
   span: Parts,
 ): { readonly likely: readonly Likely[]; readonly calls: ReadonlyMap<string, Place> } {
-  const { pieces, usage, calls } = piecesIn(context, span)
+  const { pieces, usage, calls } = piecesIn(context, span, true)
   const { need, weights } = context.scored()
-  // What shows no file and names nothing is nothing that later work could go by.
-  const worthy = pieces.filter(({ block, names }) => names.length > 0 || usage.showsFile(block))
-  const likely = worthy.map((piece): Likely => {
+  const likely = pieces.map((piece): Likely => {
     const values = pieceValues(factsOf(piece, usage, need))
     return { piece, values, chance: chanceOf(values, weights.piece) }
   })
@@ -85,10 +83,11 @@ export function nextOf(
   return chosenFrom(left, defaults.score.whyTokens, sight)
 }
 
-/** What could stay of a span, with what is known of it. */
+/** What could stay of a span, with what is known of it; where it is only to be chosen from, without what can never be. */
 export function piecesIn(
   context: PieceContext,
   { start, end }: Parts,
+  toChoose = false,
 ): {
   readonly pieces: readonly Piece[]
   readonly usage: Usage
@@ -98,7 +97,9 @@ export function piecesIn(
   const kept = [...calls.values()].map(({ block }) => block)
   const usage = usageIn(context, kept)
   const looked = context.parts.slice(newestFrom(context, start, end), end)
-  return { pieces: looked.flatMap((part) => piecesOf(context, part, usage)), usage, calls }
+  // What shows no file and names nothing is nothing that later work could go by.
+  const needsNames = (block: ViewBlock): boolean => toChoose && !usage.showsFile(block)
+  return { pieces: looked.flatMap((part) => piecesOf(context, part, usage, needsNames)), usage, calls }
 }
 
 /** A piece as the score sees it. */
@@ -222,19 +223,28 @@ const numbered = /^ *\d+(?:→|\t|[:-](?=\D))/
 const bareOf = (line: string): string => (numbered.test(line) ? line.replace(numbered, '') : line)
 const linesIn = (block: ViewBlock): string[] => blockWords(block).split('\n').map(bareOf)
 
-function piecesOf(context: PieceContext, part: Part, usage: Usage): readonly Piece[] {
+/** Of a block that `needsNames` only what has some. */
+type NeedsNames = (block: ViewBlock) => boolean
+
+function piecesOf(context: PieceContext, part: Part, usage: Usage, needsNames: NeedsNames): readonly Piece[] {
   // What was restored or held then is said again as it is now; quoted, it would be taken for that.
   if (part.kind === 'input' || isRestored(part)) return []
   if (part.kind === 'edit')
     return keptIn(context, part).flatMap(({ place, lines }) =>
-      piecesInBlock(context, place, lines, usage.ageOf(place.part.from)),
+      piecesInBlock(context, place, lines, usage.ageOf(place.part.from), needsNames(place.block)),
     )
   // What a stub left is not what the entry holds, and a made-up result holds nothing.
   if (part.by !== null || part.source[0] === -1) return []
   return part.blocks.flatMap((block, index) =>
     usage.isInstructions(block)
       ? []
-      : piecesInBlock(context, { part, block, source: part.source[index]! }, null, usage.ageOf(part.from)),
+      : piecesInBlock(
+          context,
+          { part, block, source: part.source[index]! },
+          null,
+          usage.ageOf(part.from),
+          needsNames(block),
+        ),
   )
 }
 
@@ -243,6 +253,7 @@ function piecesInBlock(
   place: Place,
   ranges: Kept['lines'] | null,
   age: number,
+  needsNames: boolean,
 ): readonly Piece[] {
   // What is pinned stays whole beside them.
   if (isPinned(fold.edits.pins, place.part.from, place.source, Infinity)) return []
@@ -250,11 +261,13 @@ function piecesInBlock(
   const text = blockWords(place.block)
   if (isSkillText(text)) return []
   const raw = text.split('\n')
-  const trimmed = raw.map((line) => bareOf(line).trim())
   const pieces: Piece[] = []
   const { met } = scored().survey
   const cut = (from: number, to: number): void => {
-    const tokens = factor * estimateText(raw.slice(from, to).join('\n'))
+    const own = raw.slice(from, to)
+    const names = namesIn(own, met)
+    if (needsNames && names.length === 0) return
+    const tokens = factor * estimateText(own.join('\n'))
     const middle = (from + to) >>> 1
     if (tokens > pieceTokens && middle > from) {
       cut(from, middle)
@@ -264,12 +277,12 @@ function piecesInBlock(
         ...place,
         from,
         to,
-        lines: trimmed.slice(from, to).filter((line) => line !== ''),
+        lines: own.map((line) => bareOf(line).trim()).filter((line) => line !== ''),
         tokens,
         blockLines: raw.length,
         age,
         isKept: ranges !== null,
-        names: namesIn(raw.slice(from, to), met),
+        names,
       })
   }
   for (const [first, end] of ranges ?? [[0, raw.length] as const])

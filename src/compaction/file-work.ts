@@ -53,17 +53,21 @@ export function usageIn(
   const files = new Map<string, FileWork>()
   const calls = new Map<string, Worked>()
   const ages = new Map<number, number>()
+  // Calls of the view are mostly among the earlier ones too.
+  const learnt = new Map<Call, Worked>()
   const learn = (call: Call): Worked => {
+    const known = learnt.get(call)
+    if (known !== undefined) return known
     const shape = callShape(plainCall(call))
     const own = {
       files: shape.files.map(nearestOf),
       shows: showsFile(shape),
       changes: shape.deed === 'edited' || shape.deed === 'written',
     }
-    calls.set(call.id, own)
+    learnt.set(call, own)
     return own
   }
-  for (const call of earlier.filter(isCall)) learn(call)
+  for (const call of earlier.filter(isCall)) calls.set(call.id, learn(call))
   const answers = parts.filter((part) => part.kind === 'answer')
   const upTo = counted?.upTo ?? -1
   const hidden = hiddenAnswers(counted, parts)
@@ -86,6 +90,7 @@ export function usageIn(
     const weight = Math.exp(-age / fading)
     for (const call of part.blocks.filter(isCall)) {
       const own = learn(call)
+      calls.set(call.id, own)
       for (const name of own.files) {
         const file = files.get(name) ?? newFile()
         files.set(name, file)

@@ -38,7 +38,10 @@ export interface PlanContext {
   /** Calls whose results later ones point back to. */
   readonly stoodOn: ReadonlySet<string>
   /** Reading a span is the dear part of a plan: each is read once. */
-  readonly known: Map<string, { readonly reading: Reading; readonly sections: Sections }>
+  readonly known: Map<
+    string,
+    { readonly reading: Reading; readonly sections: Sections; readonly media: readonly string[] }
+  >
   /** What is likely to be needed of the view; looked through when it is first asked for. */
   readonly scored: () => Scored
 }
