@@ -21,7 +21,12 @@ export interface SettingsFiles {
   readOfProject(path: string): Promise<ReadSettings>
 }
 type ReadSettings =
-  | { readonly ok: true; readonly text: string | null }
+  | {
+      readonly ok: true
+      readonly text: string | null
+      /** Of a trusted project, and not yet looked at as it is now: only what denies or asks counts. */
+      readonly waits?: boolean | undefined
+    }
   | { readonly ok: false; readonly why: string }
 
 export interface SettingsSources {
@@ -122,6 +127,7 @@ async function readFile(
   }
   if (read.text === null) return []
   const parsed = objectIn(read.text)
+  if (read.waits === true) return typeof parsed === 'string' ? [] : denialsIn(parsed)
   if (typeof parsed === 'string') {
     closes()
     bad(null, `${parsed}; the file is ignored. Write one JSON object such as {"model": "…"}. ${untilFixed}`)
@@ -148,6 +154,14 @@ async function readFile(
     }
   }
   return values
+}
+
+/** Whoever changed a project's rules may forbid more at once, and allow nothing before somebody looked. */
+function denialsIn(parsed: Readonly<Record<string, unknown>>): readonly (readonly [Key, unknown])[] {
+  return (['deny', 'ask'] as const).flatMap((key) => {
+    const checked = check(key, parsed[key])
+    return checked.ok && parsed[key] !== undefined ? [[key, checked.value] as const] : []
+  })
 }
 
 /** Some values count only behind a flag, and a project may set only those that tighten. */

@@ -2,7 +2,7 @@
 // user's own file. What takes effect later says so: the prompt and tools of a session are fixed when it begins.
 // `pal login` and `pal logout`: an API key, kept and forgotten.
 import { jsonIn, objectIn } from '../../transcript/json.ts'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { attempt, machineFileSystem, makeFolders } from '../../disk/fs.ts'
 import { writeUnder } from '../../disk/under-root.ts'
 import { settingsName } from '../../settings/load.ts'
@@ -13,7 +13,7 @@ import { safeJson } from '../terminal/safe-text.ts'
 import { didYouMean } from '../terminal/suggest.ts'
 import { table } from '../terminal/tables.ts'
 import { credentialsFile, forgetKey, keepKey } from '../workplace/access.ts'
-import { readText } from '../workplace/files.ts'
+import { behindLink, readText } from '../workplace/files.ts'
 import {
   homeOf,
   openWorkplace,
@@ -115,7 +115,7 @@ const ownerFolder = 0o700
 
 /** Null when it was written, else why not. Everything else in the file stays. */
 async function write({ home }: Workplace, key: Key, value: unknown): Promise<string | null> {
-  const path = join(home, settingsName)
+  const path = await behindLink(machineFileSystem, join(home, settingsName))
   const read = await readText(machineFileSystem, path)
   if (!read.ok) return `${path}: ${read.why}`
   const before = objectIn((read.text ?? '{}').replace(/^\uFEFF/, ''))
@@ -129,7 +129,7 @@ async function write({ home }: Workplace, key: Key, value: unknown): Promise<str
     return {}
   })
   if (!folder.ok) return folder.failure.message
-  const written = await writeUnder(machineFileSystem, home, settingsName, bytes, {
+  const written = await writeUnder(machineFileSystem, dirname(path), basename(path), bytes, {
     mode: ownerOnly,
     keepMode: true,
     makeFolders: ownerFolder,

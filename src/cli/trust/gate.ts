@@ -11,6 +11,8 @@ export interface LeftOut {
 }
 
 export interface Gate {
+  /** Whether the folder is trusted; what is new or changed in it is not for that. */
+  readonly isTrusted: boolean
   /** Null when these bytes may act, else why not, as the rest of a sentence that begins with the path. */
   refusal(kind: ContentKind, path: string, bytes: Uint8Array): string | null
   /** From now on this content may act; what this program wrote itself. */
@@ -32,12 +34,13 @@ const reasons: Readonly<Record<FolderTrust['standing'], string>> = {
 export function gateOf({ standing, files }: Pick<FolderTrust, 'standing' | 'files'>): Gate {
   const pinned = new Map(files.map((file) => [contentKey(file), file.sha256]))
   const leftOut = new Map<string, LeftOut>()
+  const isTrusted = standing === 'trusted' || standing === 'this run'
   return {
+    isTrusted,
     refusal(kind, path, bytes) {
       const key = contentKey({ kind, path })
       // A run of its own trusts the folder; what lies outside of it has to be approved by its content.
       if (standing === 'this run' && kind !== 'include') return null
-      const isTrusted = standing === 'trusted' || standing === 'this run'
       if (isTrusted && pinned.get(key) === actingFile(kind, path, bytes).sha256) return null
       const why = !isTrusted ? 'not trusted' : pinned.has(key) ? 'changed' : 'new'
       const reason = {
@@ -58,6 +61,7 @@ export function gateOf({ standing, files }: Pick<FolderTrust, 'standing' | 'file
 export function recordingGate(): Gate & { readonly seen: () => readonly ActingFile[] } {
   const seen = new Map<string, ActingFile>()
   return {
+    isTrusted: true,
     refusal(kind, path, bytes) {
       seen.set(contentKey({ kind, path }), actingFile(kind, path, bytes))
       return null

@@ -39,13 +39,18 @@ export async function readText(
   return { ok: true, text: read.bytes === null ? null : new TextDecoder().decode(read.bytes) }
 }
 
+/** Where a file of the user's own really lies: many keep their settings elsewhere and link to them. */
+export const behindLink = (fs: FileSystem, path: string): Promise<string> =>
+  fs.realPath(path).catch(() => path)
+
 /** Files of settings; of a project only what the gate lets through. */
 export const settingsFiles = (fs: FileSystem, gate: Gate): SettingsFiles => ({
-  read: (path) => readText(fs, path),
+  read: async (path) => readText(fs, await behindLink(fs, path)),
   readOfProject: async (path) => {
     const read = await readWhole(fs, path, defaults.cli.settingsBytes)
     if (!read.ok) return read
-    const mayAct = read.bytes !== null && gate.refusal('settings', path, read.bytes) === null
-    return { ok: true, text: mayAct ? new TextDecoder().decode(read.bytes) : null }
+    if (read.bytes === null) return { ok: true, text: null }
+    const waits = gate.refusal('settings', path, read.bytes) !== null
+    return { ok: true, waits, text: waits && !gate.isTrusted ? null : new TextDecoder().decode(read.bytes) }
   },
 })

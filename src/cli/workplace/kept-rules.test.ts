@@ -1,4 +1,5 @@
 import {
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -13,6 +14,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { machineFileSystem } from '../../disk/fs.ts'
 import { gateOf } from '../trust/gate.ts'
 import { readTrust, writeTrust } from '../trust/pins.ts'
+import { actingFile } from '../trust/content.ts'
+import { loadSettings } from '../../settings/load.ts'
+import { settingsFiles } from './files.ts'
 import { keptRules } from './kept-rules.ts'
 
 let base = ''
@@ -41,6 +45,42 @@ describe('rules that shall last', () => {
     expect(json('home', 'settings.json')).toEqual({ model: 'm', allow: ['Edit', 'Bash(npm test)'], own: [1] })
     expect(await rules('local', 'allow', ['Bash(a "b")'])).toEqual({ ok: true })
     expect(json('project', '.palimpsest', 'settings.local.json')).toEqual({ allow: ['Bash(a "b")'] })
+  })
+
+  it('[G82] the user’s settings may be a link: they are read and written where it leads, and it stays a link', async () => {
+    const [kept, link] = [join(base, 'dotfiles.json'), join(base, 'home', 'settings.json')]
+    writeFileSync(kept, '{"deny": ["Bash(rm *)"]}')
+    symlinkSync('../dotfiles.json', link)
+    const files = settingsFiles(machineFileSystem, gateOf({ standing: 'unknown', files: [] }))
+    const load = () =>
+      loadSettings({ files, home: join(base, 'home'), project: base, environment: {}, flags: {} })
+    expect(await load()).toMatchObject({ rules: [{ list: 'deny', text: 'Bash(rm *)' }], problems: [] })
+    expect(await keeping().rules('user', 'allow', ['Edit'])).toEqual({ ok: true })
+    expect(json('dotfiles.json')).toEqual({ deny: ['Bash(rm *)'], allow: ['Edit'] })
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    rmSync(kept)
+    expect((await load()).rules).toMatchObject([{ list: 'ask', text: '*' }])
+  })
+
+  it('[G10] of a trusted project’s file that changed since, what denies or asks counts, and nothing else', async () => {
+    const path = join(base, 'project', '.palimpsest', 'settings.json')
+    mkdirSync(join(path, '..'))
+    const before = '{"deny": ["Bash(rm *)"], "allow": ["Edit"]}'
+    const pinned = actingFile('settings', path, new TextEncoder().encode(before))
+    writeFileSync(path, '{"deny": ["Bash(rm *)", "Bash(dd *)"], "ask": 5, "allow": ["Bash"], "model": "m"}')
+    const rulesIn = async (standing: 'trusted' | 'unknown', files: readonly (typeof pinned)[]) => {
+      const given = settingsFiles(machineFileSystem, gateOf({ standing, files }))
+      const project = join(base, 'project')
+      return loadSettings({ files: given, home: join(base, 'home'), project, environment: {}, flags: {} })
+    }
+    const held = ['Bash(rm *)', 'Bash(dd *)'].map((text) => ({ list: 'deny', text, source: 'project' }))
+    for (const files of [[pinned], []])
+      expect(await rulesIn('trusted', files)).toMatchObject({
+        rules: held,
+        settings: { deny: expect.anything() },
+      })
+    expect((await rulesIn('trusted', [pinned])).settings).not.toHaveProperty('model')
+    expect((await rulesIn('unknown', [])).rules).toEqual([])
   })
 
   it('[PM28] leave a broken file as it is, and are not kept for a folder without trust', async () => {

@@ -1,7 +1,7 @@
 // Rules that shall last: written into the user's settings, or into the local settings of a trusted project. The file
 // keeps everything else it holds; one that is not a JSON object is left as it is.
 import { objectIn } from '../../transcript/json.ts'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { writeUnder } from '../../disk/under-root.ts'
@@ -11,7 +11,7 @@ import type { KeepRules, KeepScope } from '../../tools/permission/question.ts'
 import { actingFile } from '../trust/content.ts'
 import type { Gate } from '../trust/gate.ts'
 import { pinOwn, type TrustPlace } from '../trust/pins.ts'
-import { readWhole } from './files.ts'
+import { behindLink, readWhole } from './files.ts'
 
 export interface RulePlaces {
   readonly home: string
@@ -34,10 +34,10 @@ export function keptRules(
     if (scope === 'local' && project === null) return { ok: false, why: 'this folder is not trusted' }
     const [root, name] =
       scope === 'user' ? [home, settingsName] : [project!, join(projectFolderName, localSettingsName)]
-    const path = join(root, name)
+    const isProjects = scope === 'local'
+    const path = isProjects ? join(root, name) : await behindLink(fs, join(root, name))
     const read = await readWhole(fs, path, defaults.cli.settingsBytes)
     if (!read.ok) return { ok: false, why: `${path}: ${read.why}` }
-    const isProjects = scope === 'local'
     // Writing it anew would approve along with the rule whatever else stands there.
     const refused =
       isProjects && read.bytes !== null ? trust.gate.refusal('settings', path, read.bytes) : null
@@ -45,7 +45,8 @@ export function keptRules(
     const text = withRules(read.bytes === null ? '{}' : new TextDecoder().decode(read.bytes), list, texts)
     if (text === null) return { ok: false, why: `${path} is not a JSON object` }
     const bytes = new TextEncoder().encode(text)
-    const written = await writeUnder(fs, root, name, bytes, {
+    const place = isProjects ? ([root, name] as const) : ([dirname(path), basename(path)] as const)
+    const written = await writeUnder(fs, ...place, bytes, {
       mode: ownerOnly,
       keepMode: true,
       makeFolders: ownerFolder,
