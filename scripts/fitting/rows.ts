@@ -1,7 +1,8 @@
 // What is learned from: at simulated boundaries every name seen so far with whether a later call used it before it was
 // seen again, and for those that were used, the lines that held them with whether they say what the use is about. The
 // features are those of the compaction itself; the future is looked at here alone.
-import { factsOf, piecesIn, type Piece } from '../../src/compaction/excerpts.ts'
+import { factsOf } from '../../src/compaction/excerpts.ts'
+import { piecesIn, type Piece } from '../../src/compaction/pieces.ts'
 import { namesIn } from '../../src/compaction/phrases.ts'
 import { lineValuesIn, nameValuesIn } from '../../src/compaction/scoring/choice.ts'
 import { wordsIn } from '../../src/compaction/scoring/lines.ts'

@@ -1,42 +1,12 @@
 // Excerpts: lines of older blocks that stay word for word beside a summary, because later work is likely to need them.
-// Blocks are cut into pieces of neighbouring lines, so that what an edit will quote stands whole. The score says how likely
-// that is, and how likely the names in a piece are used; what is in sight anyway is worth nothing. The best for their size
-// are taken as long as they fit. Deterministic, and no model is asked.
+// The score says how likely an edit quotes a piece, and how likely the names in it are used; what is in sight anyway is worth
+// nothing. The best for their size are taken as long as they fit. Deterministic, and no model is asked.
 import type { Kept } from '../transcript/fact.ts'
 import { defaults } from '../settings/defaults.ts'
-import { blockWords, isPinned } from '../projection/folding/render.ts'
-import { estimateText } from '../projection/tokens.ts'
-import type { Part, ViewBlock } from '../projection/view.ts'
-import type { PlanContext } from './plan-context.ts'
-import { isRestored, isSkillText } from './restoring.ts'
-import { usageIn, type Usage } from './file-work.ts'
+import type { Usage } from './file-work.ts'
+import { linesIn, piecesIn, type Parts, type Piece, type PieceContext, type Place } from './pieces.ts'
 import { chanceOf } from './scoring/choice.ts'
-import type { Survey } from './scoring/survey.ts'
 import { pieceValues, type PieceFacts } from './scoring/pieces.ts'
-
-export interface Piece extends Place {
-  /** Lines of the block, from (included) to (excluded). */
-  readonly from: number
-  readonly to: number
-  /** Those that say something, without white space at their ends and the numbers that tools put before them. */
-  readonly lines: readonly string[]
-  readonly tokens: number
-  /** Lines of all the block. */
-  readonly blockLines: number
-  readonly age: number
-  readonly isKept: boolean
-  /** Indexes of its names in the survey. */
-  readonly names: readonly number[]
-}
-
-/** What pieces are made of and chosen by. */
-export type PieceContext = Pick<PlanContext, 'fold' | 'parts' | 'factor' | 'scored'>
-
-/** Parts from `start` to before `end`. */
-interface Parts {
-  readonly start: number
-  readonly end: number
-}
 
 /** What stays of the parts, in the order of their places. `shown` stays in any case. */
 export function excerptsOf(
@@ -83,25 +53,6 @@ export function nextOf(
   return chosenFrom(left, defaults.score.whyTokens, sight)
 }
 
-/** What could stay of a span, with what is known of it; where it is only to be chosen from, without what can never be. */
-export function piecesIn(
-  context: PieceContext,
-  { start, end }: Parts,
-  toChoose = false,
-): {
-  readonly pieces: readonly Piece[]
-  readonly usage: Usage
-  readonly calls: ReadonlyMap<string, Place>
-} {
-  const calls = callsIn(context, start, end)
-  const kept = [...calls.values()].map(({ block }) => block)
-  const usage = usageIn(context, kept)
-  const looked = context.parts.slice(newestFrom(context, start, end), end)
-  // What shows no file and names nothing is nothing that later work could go by.
-  const needsNames = (block: ViewBlock): boolean => toChoose && !usage.showsFile(block)
-  return { pieces: looked.flatMap((part) => piecesOf(context, part, usage, needsNames)), usage, calls }
-}
-
 /** A piece as the score sees it. */
 export function factsOf(piece: Piece, usage: Usage, need: Float64Array): PieceFacts {
   const { block, part, age, isKept, lines, blockLines, tokens, names } = piece
@@ -119,59 +70,6 @@ export function factsOf(piece: Piece, usage: Usage, need: Float64Array): PieceFa
     tokens,
     need: expected,
   }
-}
-
-/** A span longer than any window is looked through from its end: what lies further back is the least likely to be needed. */
-function newestFrom({ parts }: PieceContext, start: number, end: number): number {
-  let tokens = 0
-  for (let index = end - 1; index >= start; index--) {
-    tokens += parts[index]!.estimate
-    if (tokens > defaults.excerpts.mostTokens) return index
-  }
-  return start
-}
-
-/** A block of an entry. */
-export interface Place {
-  readonly part: Part
-  readonly block: ViewBlock
-  /** Its index in the entry. */
-  readonly source: number
-}
-
-/** The calls of a span by their ids, those that an earlier boundary kept included. */
-function callsIn(context: PieceContext, start: number, end: number): ReadonlyMap<string, Place> {
-  const calls = new Map<string, Place>()
-  const note = (place: Place): void => {
-    if (place.block.type === 'tool_use') calls.set(place.block.id, place)
-  }
-  for (const part of context.parts.slice(start, end)) {
-    if (part.kind === 'edit') for (const { place } of keptIn(context, part)) note(place)
-    else
-      for (const [index, block] of part.blocks.entries()) note({ part, block, source: part.source[index]! })
-  }
-  return calls
-}
-
-/** What an earlier boundary kept in lines. */
-function keptIn(
-  { fold }: PieceContext,
-  { from }: Part,
-): readonly { readonly place: Place; readonly lines: NonNullable<Kept['lines']> }[] {
-  const top = fold.edits.topAt(from)
-  if (top?.edit.kind !== 'summary') return []
-  return top.edit.keep.flatMap(({ at, lines }) => {
-    const part = lines === undefined ? undefined : fold.units.find(at.seq)
-    const index = part?.source.indexOf(at.block ?? 0) ?? -1
-    if (part === undefined || index < 0) return []
-    return [{ place: { part, block: part.blocks[index]!, source: at.block ?? 0 }, lines: lines! }]
-  })
-}
-
-function namesIn(lines: readonly string[], met: Survey['met']): readonly number[] {
-  const names = new Set<number>()
-  for (const line of lines) for (const name of met.get(line) ?? []) names.add(name)
-  return [...names]
 }
 
 /** What can be seen beside a span, and what a piece of it adds to that. */
@@ -217,77 +115,6 @@ export interface Likely {
   readonly piece: Piece
   readonly values: readonly number[]
   readonly chance: number
-}
-
-const numbered = /^ *\d+(?:→|\t|[:-](?=\D))/
-const bareOf = (line: string): string => (numbered.test(line) ? line.replace(numbered, '') : line)
-const linesIn = (block: ViewBlock): string[] => blockWords(block).split('\n').map(bareOf)
-
-/** Of a block that `needsNames` only what has some. */
-type NeedsNames = (block: ViewBlock) => boolean
-
-function piecesOf(context: PieceContext, part: Part, usage: Usage, needsNames: NeedsNames): readonly Piece[] {
-  // What was restored or held then is said again as it is now; quoted, it would be taken for that.
-  if (part.kind === 'input' || isRestored(part)) return []
-  if (part.kind === 'edit')
-    return keptIn(context, part).flatMap(({ place, lines }) =>
-      piecesInBlock(context, place, lines, usage.ageOf(place.part.from), needsNames(place.block)),
-    )
-  // What a stub left is not what the entry holds, and a made-up result holds nothing.
-  if (part.by !== null || part.source[0] === -1) return []
-  return part.blocks.flatMap((block, index) =>
-    usage.isInstructions(block)
-      ? []
-      : piecesInBlock(
-          context,
-          { part, block, source: part.source[index]! },
-          null,
-          usage.ageOf(part.from),
-          needsNames(block),
-        ),
-  )
-}
-
-function piecesInBlock(
-  { factor, fold, scored }: PieceContext,
-  place: Place,
-  ranges: Kept['lines'] | null,
-  age: number,
-  needsNames: boolean,
-): readonly Piece[] {
-  // What is pinned stays whole beside them.
-  if (isPinned(fold.edits.pins, place.part.from, place.source, Infinity)) return []
-  const { pieceLines, pieceTokens } = defaults.excerpts
-  const text = blockWords(place.block)
-  if (isSkillText(text)) return []
-  const raw = text.split('\n')
-  const pieces: Piece[] = []
-  const { met } = scored().survey
-  const cut = (from: number, to: number): void => {
-    const own = raw.slice(from, to)
-    const names = namesIn(own, met)
-    if (needsNames && names.length === 0) return
-    const tokens = factor * estimateText(own.join('\n'))
-    const middle = (from + to) >>> 1
-    if (tokens > pieceTokens && middle > from) {
-      cut(from, middle)
-      cut(middle, to)
-    } else if (tokens > 0 && tokens <= pieceTokens)
-      pieces.push({
-        ...place,
-        from,
-        to,
-        lines: own.map((line) => bareOf(line).trim()).filter((line) => line !== ''),
-        tokens,
-        blockLines: raw.length,
-        age,
-        isKept: ranges !== null,
-        names,
-      })
-  }
-  for (const [first, end] of ranges ?? [[0, raw.length] as const])
-    for (let from = first; from < end; from += pieceLines) cut(from, Math.min(end, from + pieceLines))
-  return pieces
 }
 
 /** Greedy by worth for the size. What was taken makes others worth less, so each is weighed again when its turn comes. */

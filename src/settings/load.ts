@@ -143,14 +143,14 @@ async function readFile(
       bad(key, `may not be ${JSON.stringify(value)} here and is ignored; it may be ${keys[key].expected}`)
     else {
       const checked = check(key, value)
-      const isHeld = holdBack.has(key)
+      const mayForbid = holdBack.has(key)
       if (checked.ok) values.push([key, checked.value])
       else
         bad(
           checked.where,
-          `is invalid and ignored; ${key} must be ${keys[key].expected}${isHeld ? `. ${untilFixed}` : ''}`,
+          `is invalid and ignored; ${key} must be ${keys[key].expected}${mayForbid ? `. ${untilFixed}` : ''}`,
         )
-      if (!checked.ok && isHeld) closes()
+      if (!checked.ok && mayForbid) closes()
     }
   }
   return values
@@ -207,9 +207,9 @@ function fromEnvironment(
     const checked = check(key, value)
     if (checked.ok && !isNotFor(key, value, false)) values.push([key, checked.value])
     else {
-      const isHeld = holdBack.has(key)
-      if (isHeld) closes()
-      const message = `is invalid and ignored; it must be ${expected}${isHeld ? `. ${untilFixed}` : ''}`
+      const mayForbid = holdBack.has(key)
+      if (mayForbid) closes()
+      const message = `is invalid and ignored; it must be ${expected}${mayForbid ? `. ${untilFixed}` : ''}`
       problems.push({ file: 'environment', key: variable, message })
     }
   }

@@ -100,7 +100,7 @@ export function answersIn(
 export interface UserWords {
   result(block: ToolResultBlock, part: Part): string
   /** Media of a result that stand behind the results, where a result is text. */
-  besides?(block: ToolResultBlock): readonly MediaBlock[]
+  along?(block: ToolResultBlock): readonly MediaBlock[]
   media(block: MediaBlock): object
   text(text: string): object
 }
@@ -119,7 +119,7 @@ export function userBlocks(
     for (const block of part.blocks) {
       if (isResult(block)) {
         results.push(sentBlock(words.result(block, part), block, part))
-        for (const media of words.besides?.(block) ?? []) add(words.media(media), media, part)
+        for (const media of words.along?.(block) ?? []) add(words.media(media), media, part)
       } else if (isMedia(block)) add(words.media(block), block, part)
       else if (block.type === 'text') add(words.text(block.text), block, part)
     }

@@ -49,7 +49,7 @@ const goOn = ownGeminiMessage(continueText)
 function userContent(message: Message, options: WriterOptions, order: CallOrder): readonly SentMessage[] {
   const { results, others } = userBlocks(message, options, {
     result: (block, part) => JSON.stringify({ functionResponse: responseOf(block, part) }),
-    besides: mediaIn,
+    along: mediaIn,
     media: (block) => mediaShape(block, options),
     text: (text) => ({ text }),
   })

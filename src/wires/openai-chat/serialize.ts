@@ -47,7 +47,7 @@ function userMessages(message: Message, options: WriterOptions): readonly SentMe
       const tool_call_id = spelledId(block.tool_use_id, chatIdChars, digest)
       return JSON.stringify({ role: 'tool', tool_call_id, content: resultText(block) })
     },
-    besides: mediaIn,
+    along: mediaIn,
     media: (block) => mediaShape(block, options),
     text: textPart,
   })
