@@ -136,7 +136,8 @@ describe('excerpts', () => {
     const paragraph = 'word '.repeat(9000)
     const { fold } = foldOf(
       said('explain'),
-      answered([{ type: 'text', text: paragraph }], { id: 'm_long' }),
+      ...read('src/packed.ts', paragraph),
+      ...edit('src/packed.ts'),
       ...read(
         'src/wide.ts',
         Array.from({ length: 40 }, (_, at) => `${at} ${'wide '.repeat(400)}`).join('\n'),
