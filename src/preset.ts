@@ -3,6 +3,7 @@
 import { release, type } from 'node:os'
 import { join } from 'node:path'
 import { machineFileSystem, type FileSystem } from './disk/fs.ts'
+import { EngineError } from './engine/api.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { commandHooks } from './engine/hook-commands.ts'
 import type { SectionSource } from './engine/options.ts'
@@ -111,8 +112,22 @@ export function projectStore(options: Pick<PresetOptions, 'home' | 'project' | '
   return fileStore({ root, ...(sync === undefined ? {} : { fsync: sync }) })
 }
 
+/** Callers without a compiler forget some. */
+function missingOption(given: Partial<PresetOptions> | undefined): string | null {
+  const needed = {
+    home: "the user's folder of this program, such as join(homedir(), '.palimpsest')",
+    project: 'what projectOf(machineFileSystem, folder) finds',
+    settings: 'an object, {} for the defaults',
+    environment: 'the variables commands are started with, such as process.env',
+  } as const
+  const name = (Object.keys(needed) as (keyof typeof needed)[]).find((key) => given?.[key] === undefined)
+  return name === undefined ? null : `\`${name}\` is missing: ${needed[name]}`
+}
+
 /** The whole agent as `pal` has it: tools, permissions, memory, agents and layers, from settings. */
 export function createPreset(given: PresetOptions): Preset {
+  const missing = missingOption(given)
+  if (missing !== null) throw new EngineError({ code: 'bad-options', message: `createPreset: ${missing}` })
   // Hooks, commands and git are started with what is left.
   const options = { ...given, environment: withoutKeys(given.environment, given.settings.providers) }
   const parts = partsOf(options)

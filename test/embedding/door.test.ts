@@ -1,13 +1,34 @@
 // The front door as a program meets it that was written without our types: wrong options, stored ids, hooks as functions.
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createEngine, hooks, inMemoryStore, tool, type EngineOptions } from '../../src/index.ts'
+import {
+  createEngine,
+  createPreset,
+  hooks,
+  inMemoryStore,
+  tool,
+  type EngineOptions,
+  type PresetOptions,
+} from '../../src/index.ts'
 import { call } from '../../src/simulator/index.ts'
 import type { ForkSpec } from '../../src/engine/ports.ts'
 import { collect, modelId, simulated, turn } from '../e2e/simulated.ts'
 
 const store = inMemoryStore()
 const look = tool({ name: 'look', description: 'Looks.', input: z.object({}), run: () => 'seen' })
+
+describe('createPreset', () => {
+  it.each([
+    [undefined, /`home` is missing: .*\.palimpsest/],
+    [{ home: '/h' }, /`project` is missing: what projectOf/],
+    [{ home: '/h', project: {} }, /`settings` is missing: an object/],
+    [{ home: '/h', project: {}, settings: {} }, /`environment` is missing: .*process\.env/],
+  ])('[EM2] names the option that is missing: %o', (options, says) => {
+    const make = () => createPreset(options as unknown as PresetOptions)
+    expect(make).toThrow(says)
+    expect(make).toThrow(expect.objectContaining({ name: 'EngineError', code: 'bad-options' }) as Error)
+  })
+})
 
 describe('createEngine', () => {
   it.each([
