@@ -27,8 +27,8 @@ export default defineConfig({
     setupFiles: ['test/open-handles.ts', 'test/same-draws.ts'],
     execArgv: ['--expose-gc'],
     sequence: { sequencer: LongestFirst },
-    // One more than there are cores: many tests wait for processes they started.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: many tests wait for processes they started.
+    maxWorkers: availableParallelism() + 2,
     // A limit against hanging, not a measure of speed: the machine may be very busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -76,7 +76,7 @@ describe('the README', () => {
     const { url } = await simulator.start()
     expect(await run(first!, {})).toMatchObject({
       code: 1,
-      out: expect.stringContaining('API key') as string,
+      out: expect.stringContaining('no key was given') as string,
     })
     expect(await run(first!, accessTo(url))).toMatchObject({
       code: 1,
