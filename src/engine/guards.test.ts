@@ -1,6 +1,6 @@
 // Small guards of the engine that no larger scene depends on: each fails by itself when it is taken out.
 import { describe, expect, it } from 'vitest'
-import type { Model, ModelEvent } from '../model/model.ts'
+import type { Model, ModelEvent, ModelMessage } from '../model/model.ts'
 import { scriptedMessage } from '../model/scripted.ts'
 import type { TokenRates } from '../projection/economy.ts'
 import type { Layer } from '../projection/layer.ts'
@@ -16,7 +16,12 @@ import type { Session } from './session.ts'
 
 type Step =
   | 'refuses-reasoning'
-  | { readonly content: readonly AssistantBlock[]; readonly usage?: Partial<Usage> }
+  | {
+      readonly content: readonly AssistantBlock[]
+      readonly usage?: Partial<Usage>
+      /** What the server says it did to the prompt. */
+      readonly inputTransformations?: ModelMessage['inputTransformations']
+    }
 
 const thought = (text: string): AssistantBlock => ({
   type: 'thinking',
@@ -46,9 +51,10 @@ function modelOf(steps: readonly Step[]): { readonly model: Model; readonly bodi
         output: 5,
         ...step.usage,
       }
+      const { content, inputTransformations = [] } = step
       yield {
         type: 'end',
-        message: { ...plain, messageId: `msg_${next}`, content: step.content, stop, usage },
+        message: { ...plain, messageId: `msg_${next}`, content, stop, usage, inputTransformations },
       }
     },
   }
@@ -137,8 +143,13 @@ describe('the gate of results', () => {
 })
 
 describe('a window learned from what a server counted', () => {
-  const noticed = async (counts: readonly number[]): Promise<readonly string[]> => {
-    const { model } = modelOf(counts.map((input) => ({ content: [text('so')], usage: { input } })))
+  const noticed = async (
+    counts: readonly number[],
+    inputTransformations: ModelMessage['inputTransformations'] = [],
+  ): Promise<readonly string[]> => {
+    const { model } = modelOf(
+      counts.map((input) => ({ content: [text('so')], usage: { input }, inputTransformations })),
+    )
     const session = await open({ model, layers: [] })
     const codes: string[] = []
     for (const _ of counts)
@@ -150,6 +161,8 @@ describe('a window learned from what a server counted', () => {
   it('[E15] is not believed where the same server has taken a larger prompt before', async () => {
     // A smaller count after a larger one is named, and teaches no window.
     expect(await noticed([9000, 3000])).toEqual(['left-out'])
+    // Where the server said that it changed the prompt, a smaller count is nothing to name, and teaches none either.
+    expect(await noticed([9000, 3000], [{ type: 'summarized' }])).toEqual([])
     // The first count is far below what was sent, and nothing larger was ever taken.
     expect(await noticed([3000])).toEqual(['silent-overflow'])
   })
