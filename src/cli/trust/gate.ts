@@ -48,7 +48,9 @@ export function gateOf({ standing, files }: Pick<FolderTrust, 'standing' | 'file
         new: 'it is new since you trusted this folder',
         changed: 'it has changed since you trusted it',
       }[why]
-      const says = `was not read: ${reason}. ${howTo}`
+      // Of a trusted project's settings what denies or asks counts at once.
+      const does = isTrusted && kind === 'settings' ? 'counts only where it denies or asks' : 'was not read'
+      const says = `${does}: ${reason}. ${howTo}`
       leftOut.set(key, { kind, path, why, says: `${path} (${kind}) ${says}` })
       return says
     },

@@ -81,6 +81,8 @@ describe('rules that shall last', () => {
       })
     expect((await rulesIn('trusted', [pinned])).settings).not.toHaveProperty('model')
     expect((await rulesIn('unknown', [])).rules).toEqual([])
+    const says = gateOf({ standing: 'trusted', files: [] }).refusal('settings', path, new Uint8Array())
+    expect(says).toContain('counts only where it denies or asks: it is new since you trusted this folder')
   })
 
   it('[PM28] leave a broken file as it is, and are not kept for a folder without trust', async () => {
