@@ -46,7 +46,9 @@ describe('content that comes after trust', () => {
     await written(at, '.palimpsest/settings.json', JSON.stringify({ allow: ['Bash'] }))
     const first = await at.pal(['-p', 'hi'])
     expect(existsSync(made(at))).toBe(false)
-    expect(first.err).toMatch(/settings\.json \(settings\) counts only where it denies or asks: it is new since you trusted/)
+    expect(first.err).toMatch(
+      /settings\.json \(settings\) counts only where it denies or asks: it is new since you trusted/,
+    )
     expect((await at.pal(['trust'])).out).toContain('allow Bash')
     await at.pal(['-p', 'hi'])
     expect(existsSync(made(at))).toBe(true)
