@@ -25,6 +25,7 @@ import { safeLine } from './terminal/safe-text.ts'
 import { noAccess, scriptedNotice, startEmbedded } from './workplace/access.ts'
 import { unsavedOf, type Unsaved } from './workplace/unsaved.ts'
 import { keptRules } from './workplace/kept-rules.ts'
+import { unknownTool, unknownToolsIn } from './workplace/rule-problems.ts'
 import {
   instructionRefusal,
   openWorkplace,
@@ -103,6 +104,9 @@ export async function openPreset(
   const found = await openWorkplace(io, options)
   if (!found.ok) return complain(io, found)
   const place = options.offline === true ? { ...found, access: null } : found
+  // A rule of this call that says nothing is a mistake, and ends it.
+  const [unknown] = unknownToolsIn(place.loaded.rules)
+  if (unknown !== undefined) return complain(io, refuse(exits.usage, unknownTool(unknown)))
   showProblems(place)
   // A name that nobody can be asked by comes before the key that nobody has for it.
   const unusable = options.offline === true ? null : unknownOf(place.settings)
@@ -161,11 +165,8 @@ export async function openPreset(
     for (const line of await (await import('./commands/sessions-prune.ts')).keepHouse(place))
       io.err(`pal: ${safeLine(line)}\n`)
   }
-  const unknown = unknownRules(place, preset)
   const shown = unsaved === null ? place : { ...place, home: unsaved.home }
-  if (unknown === null) return { place: shown, preset, loaded, unsaved, close }
-  await close()
-  return complain(io, unknown)
+  return { place: shown, preset, loaded, unsaved, close }
 }
 
 /** Who asks for "sonnet" is helped by a name, not by a row for the settings. */
@@ -322,20 +323,4 @@ async function promptText(io: Io, texts: readonly string[]): Promise<Prompt | Re
   if (!isTyped || !isPiped) return { input: isTyped ? typed : material, isPiped }
   const blocks = [typed, fenced('piped-input', {}, material)]
   return { input: blocks.map((text) => ({ type: 'text', text })), isPiped }
-}
-
-/** A rule that says nothing is a mistake: in an argument it ends the call, in a file it is said. */
-function unknownRules(place: Workplace, preset: Preset): Refusal | null {
-  const names = preset.tools.map((tool) => tool.spec.name)
-  for (const problem of preset.permission.problems) place.io.err(`pal: ${safeLine(problem)}\n`)
-  const unknown = place.loaded.rules.filter(({ text }) => {
-    const name = /^\w+/.exec(text.trim())?.[0] ?? ''
-    return text.trim() !== '*' && !names.includes(name) && !name.startsWith('mcp__')
-  })
-  const message = (texts: readonly string[]): string =>
-    `no tool matches the rule ${texts.join(', ')}. The tools are: ${names.join(', ')}`
-  const own = unknown.filter(({ source }) => source === 'flag' || source === 'environment')
-  if (own.length > 0) return refuse(exits.usage, message(own.map(({ text }) => text)))
-  if (unknown.length > 0) place.io.err(`pal: ${safeLine(message(unknown.map(({ text }) => text)))}\n`)
-  return null
 }

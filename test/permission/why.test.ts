@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { toolNames } from '../../src/cli/workplace/rule-problems.ts'
 import { openWorkspace, server, type Workspace } from '../cli/pal.ts'
 
 interface Told {
@@ -90,5 +91,52 @@ describe('pal permissions', () => {
     })
     expect(out).toContain('is denied')
     expect(out).toContain('(from the command line)')
+  })
+
+  it('[PM105] a rule that names no tool is said once wherever settings are read', async () => {
+    const { access } = await server(['fine'])
+    const at = await openWorkspace({ ...access, PALIMPSEST_MEMORY: 'off' })
+    await mkdir(at.state)
+    const deny = ['Bassh(rm *)', 'bash', 'SearchMemory', 'Zebra', 'mcp__srv', 'WebFetch(x)']
+    await writeFile(join(at.state, 'settings.json'), JSON.stringify({ deny }))
+    const said = [
+      'the rule "Bassh(rm *)" (deny, from your settings) names no tool and denies nothing. Did you mean Bash?',
+      'the rule "Zebra" (deny, from your settings) names no tool and denies nothing. The tools are: Read, ',
+      'the rule "WebFetch(x)" must name a host',
+    ]
+    const ways = [
+      ['-p', 'hi'],
+      ['--lines'],
+      ['permissions'],
+      ['permissions', '--json'],
+      ['config'],
+      ['doctor'],
+    ]
+    for (const args of ways) {
+      const { out, err } = await at.pal(args, { input: '' })
+      const shown = args.includes('doctor') ? out : err
+      expect([args, ...said.map((one) => shown.split(one).length - 1)]).toEqual([args, 1, 1, 1])
+      expect([args, shown.split('the rule').length - 1]).toEqual([args, said.length])
+    }
+    const { out } = await at.pal(['permissions', '--json'])
+    expect((JSON.parse(out) as { problems: string[] }).problems.length).toBe(said.length)
+    const { code, err } = await at.pal(['-p', '--deny', 'Reed', 'hi'])
+    expect(code).toBe(2)
+    expect(err).toBe(
+      'pal: the rule "Reed" (deny, from the command line) names no tool and denies nothing. Did you mean Read?\n',
+    )
+  })
+
+  it('[PM105] every tool that a conversation can have is known to the rules', async () => {
+    const { access, simulator } = await server(['fine'])
+    const at = await openWorkspace({ ...access, PALIMPSEST_TEAMMATES: 'on' })
+    await mkdir(join(at.state, 'skills', 'one'), { recursive: true })
+    await writeFile(join(at.state, 'skills', 'one', 'SKILL.md'), '---\ndescription: one\n---\nOne.\n')
+    await at.pal(['-p', 'hi'])
+    const body = simulator.log.requests[0]?.body as { readonly tools: readonly { readonly name: string }[] }
+    const names = body.tools.map(({ name }) => name)
+    expect(names).toContain('Skill')
+    expect(names).toContain('SendMessage')
+    expect(names.filter((name) => !toolNames.includes(name))).toEqual([])
   })
 })

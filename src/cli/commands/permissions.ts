@@ -3,7 +3,6 @@
 import { errorText } from '../../disk/failure.ts'
 import { hookPreview } from '../../engine/hook-commands.ts'
 import type { Preset } from '../../preset.ts'
-import type { RuleSource } from '../../settings/rule-list.ts'
 import type { Settings } from '../../settings/schema.ts'
 import { explain, type Explanation } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -12,6 +11,7 @@ import { commandPreset } from '../extensions/load.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { prose, table } from '../terminal/tables.ts'
+import { ruleProblems, ruleSources } from '../workplace/rule-problems.ts'
 import { openWorkplace, showProblems, type Workplace } from '../workplace/workplace.ts'
 
 export interface PermissionFlags {
@@ -35,33 +35,28 @@ export async function permissions(io: Io, args: readonly string[], flags: Permis
   try {
     const isJson = flags.json === true
     return verb === undefined
-      ? listRules(io, preset, isJson)
+      ? listRules(place, preset, isJson)
       : await explainCall(place, preset, rest.join(' '), isJson)
   } finally {
     await preset.close()
   }
 }
 
-const sources: Readonly<Record<RuleSource, string>> = {
-  managed: 'machine settings',
-  user: 'your settings',
-  project: 'project settings',
-  local: 'local project settings',
-  environment: 'a variable',
-  flag: 'the command line',
-  session: 'an answer in this session',
-}
-
-export function listRules(io: Io, { permission }: Pick<Preset, 'permission'>, isJson: boolean): Exit {
+/** What is wrong with the rules was said by whoever opened the place; in JSON it stands with them. */
+export function listRules(
+  { io, loaded }: Pick<Workplace, 'io' | 'loaded'>,
+  { permission }: Pick<Preset, 'permission'>,
+  isJson: boolean,
+): Exit {
   const rules = permission.rules().map(({ list, text, source }) => ({ list, text, source }))
-  if (isJson) io.out(`${safeJson({ mode: permission.mode(), rules, problems: permission.problems }, 2)}\n`)
+  const problems = ruleProblems(loaded.rules, io.userHome)
+  if (isJson) io.out(`${safeJson({ mode: permission.mode(), rules, problems }, 2)}\n`)
   else {
-    const rows = rules.map(({ list, text, source }) => [list, text, sources[source]])
+    const rows = rules.map(({ list, text, source }) => [list, text, ruleSources[source]])
     const columns = [{ title: 'list' }, { title: 'rule', wraps: true }, { title: 'from', wraps: true }]
     io.out(
       `the mode is ${permission.mode()}\n${rows.length === 0 ? 'there are no rules\n' : table(columns, rows, io.columns)}`,
     )
-    for (const problem of permission.problems) io.err(`pal: ${safeLine(problem)}\n`)
   }
   return exits.done
 }
@@ -93,7 +88,7 @@ export async function explainCall(
 const decisions = { allow: 'runs without asking', ask: 'needs approval', deny: 'is denied' } as const
 
 function asLines(text: string, { decision, judge, why, rule, rulings }: Explanation, room: number): string {
-  const by = rule === null ? '' : `rule: ${rule.list} ${rule.text} (from ${sources[rule.source]})`
+  const by = rule === null ? '' : `rule: ${rule.list} ${rule.text} (from ${ruleSources[rule.source]})`
   const rows = rulings.map((one) => [one.judge, one.kind, one.why])
   const head = [`${text} ${decisions[decision]}`, `by: ${judge ?? 'nobody'}, because ${why}`, by]
   return `${head

@@ -4,6 +4,8 @@ import type { PermissionMode } from '../../tools/permission/index.ts'
 import { permissionModes } from '../../tools/permission/verdict.ts'
 import { explainCall, listRules } from '../commands/permissions.ts'
 import { exits, type Exit } from '../exit-codes.ts'
+import { safeLine } from '../terminal/safe-text.ts'
+import { ruleProblems } from '../workplace/rule-problems.ts'
 import type { CommandContext } from './context.ts'
 
 /** `bypass` comes from the command line only. */
@@ -20,7 +22,9 @@ export async function permissionsCommand(context: CommandContext, word: string):
     return exits.usage
   }
   if (mode !== undefined) permission.setMode(mode)
-  return listRules(place.io, context.preset, false)
+  for (const problem of ruleProblems(place.loaded.rules, place.io.userHome))
+    place.io.err(`pal: ${safeLine(problem)}\n`)
+  return listRules(place, context.preset, false)
 }
 
 /** What Shift-Tab goes through; never `bypass`: that is asked for by name. */

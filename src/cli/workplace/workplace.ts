@@ -19,6 +19,7 @@ import { gateOf, type Gate } from '../trust/gate.ts'
 import { readTrust, type TrustPlace } from '../trust/pins.ts'
 import { findAccess } from './access.ts'
 import { settingsFiles } from './files.ts'
+import { ruleProblems } from './rule-problems.ts'
 
 /** What every command about a project takes. */
 export interface ProjectFlags {
@@ -127,6 +128,7 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
       ...loaded.problems.map(
         ({ file, key, message }) => `${file}: ${key === null ? '' : `${key} `}${message}`,
       ),
+      ...ruleProblems(loaded.rules, io.userHome),
       ...problems,
     ],
   }

@@ -317,7 +317,7 @@ async function keepAnswer(
 }
 
 /** A rule that is not understood must not open anything: one that denies or asks then speaks of its whole tool. */
-function readRules(
+export function readRules(
   given: readonly GivenRule[],
   home: string | undefined,
 ): { rules: Rule[]; problems: string[] } {
