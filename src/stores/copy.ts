@@ -4,7 +4,7 @@ import { refused } from '../disk/failure.ts'
 import { encode } from '../transcript/codec.ts'
 import type { StoredEntry } from '../transcript/fact.ts'
 import { seq, type Seq, type SessionId } from '../transcript/ids.ts'
-import type { Lease, Result, Store } from '../transcript/store.ts'
+import type { Lease, ReadItem, Result, Store } from '../transcript/store.ts'
 
 export interface Copied {
   /** Entries and blobs that were written now; those that were there already are not counted. */
@@ -17,6 +17,9 @@ const batch = 200
 
 /** Copies a session, or what has come to it since the last time. Both are left as they are where they say different things. */
 export async function copySession(from: Store, to: Store, session: SessionId): Promise<Result<Copied>> {
+  // Read through first: what cannot be taken whole leaves nothing behind, no part of it and no folder.
+  const unfit = await unfitIn(from, session)
+  if (unfit !== null) return unfit
   const leased = await to.lease(session)
   if (!leased.ok)
     return leased.why === 'failed'
@@ -47,12 +50,9 @@ async function copyInto(from: Store, to: Store, lease: Lease, next: Seq | null):
     return refused(done.why, `session ${session} was written to by somebody else meanwhile; try again`)
   }
   for await (const item of from.read(session, next === null ? {} : { from: next })) {
-    if (item.kind === 'failed') return { ok: false, failure: item.failure }
-    if (item.kind === 'damage')
-      return refused(
-        'damaged',
-        `session ${session} is damaged and cannot be copied whole: ${item.damage.what}`,
-      )
+    const unfit = refusalOf(session, item)
+    if (unfit !== null) return unfit
+    if (item.kind !== 'entry') continue
     waiting.push(item.entry)
     if (waiting.length >= batch) {
       const written = await write()
@@ -63,6 +63,21 @@ async function copyInto(from: Store, to: Store, lease: Lease, next: Seq | null):
   if (!written.ok) return written
   const synced = await to.sync(lease)
   return synced.ok ? { ok: true, entries, blobs: blobs.count } : synced
+}
+
+async function unfitIn(from: Store, session: SessionId): Promise<ReturnType<typeof refusalOf>> {
+  for await (const item of from.read(session)) {
+    const unfit = refusalOf(session, item)
+    if (unfit !== null) return unfit
+  }
+  return null
+}
+
+function refusalOf(session: SessionId, item: ReadItem) {
+  if (item.kind === 'failed') return { ok: false as const, failure: item.failure }
+  return item.kind === 'damage'
+    ? refused('damaged', `session ${session} is damaged and cannot be copied whole: ${item.damage.what}`)
+    : null
 }
 
 /** What is there must be the beginning of what comes. */

@@ -86,6 +86,7 @@ describe('sessions that are copied', () => {
     const damaged = await at.pal(['sessions', 'export', '--to', join(at.home, 'x')])
     expect(damaged.code).toBe(1)
     expect(damaged.err).toContain('is damaged and cannot be copied whole')
+    expect(await readdir(at.home)).not.toContain('x')
     await writeFile(line, good)
 
     const folder = join(at.home, 'y')
