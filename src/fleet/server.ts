@@ -1,6 +1,6 @@
 // The fleet over HTTP: send input, follow a session, answer a question. Every request needs the token of a tenant; a page in a
 // browser must not speak to it whatever it is called, and nothing is changed by a GET.
-import { jsonIn } from '../transcript/json.ts'
+import { figuresJson, jsonIn } from '../transcript/json.ts'
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -226,5 +226,5 @@ function refuse(response: ServerResponse, status: number, message: string): void
 
 function send(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
-  response.end(`${JSON.stringify(value)}\n`)
+  response.end(`${figuresJson(value)}\n`)
 }

@@ -9,6 +9,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
+import { figuresJson } from '../transcript/json.ts'
 import { errorText } from '../disk/failure.ts'
 import { BreakList } from './break-list.ts'
 import { CacheWatch } from './breaks.ts'
@@ -269,7 +270,7 @@ function sendStatus(
     return refuse(response, 401, 'the status needs the token of the gateway (x-palimpsest-token)')
   response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
   response.end(
-    JSON.stringify({
+    figuresJson({
       level: options.level,
       all: savings.all,
       breaks: { count: breaks.count, cost: breaks.cost, newest: breaks.newest },

@@ -31,6 +31,7 @@ import { progressOn } from './progress.ts'
 import { recordingsAt } from './recordings.ts'
 import { reportFor, writePage } from './reporting.ts'
 import { share, work } from './workers.ts'
+import { safeJson } from '../terminal/safe-text.ts'
 
 export interface ReplayArguments extends OwnFlags, CompactionFlags {
   /** Judge compactions instead of playing policies. */
@@ -86,7 +87,7 @@ export async function replayCommand(flags: ReplayArguments, io: ReplayIo): Promi
   const report = reportFor(played.outcomes, options)
   const { against } = flags
   const compared = against === undefined ? undefined : comparedWith(report, against)
-  if (flags.json === true) io.out(`${JSON.stringify({ ...report, compared }, null, 2)}\n`)
+  if (flags.json === true) io.out(`${safeJson({ ...report, compared }, 2)}\n`)
   else io.out(reportText(report) + (compared === undefined ? '' : comparedText(compared, against!)))
   const refused = await writePage(flags.report, report, options)
   if (refused !== null) return complain(io, refused)

@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { safeJson, safeLine, safeStream, safeText } from './safe-text.ts'
@@ -109,5 +111,27 @@ describe('safe text', () => {
         expect(json).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u202E]/)
       }),
     )
+  })
+
+  it('[G83] JSON has no noise of binary fractions, and the input of a call as it was', () => {
+    const figures = { dollars: 0.1 + 0.2, left: 0.3 - 0.1 - 0.2, many: 0, tokens: 2 ** 53 - 1, price: 3e-7 }
+    for (let at = 0; at < 10_000; at++) figures.many += 0.0123
+    expect(safeJson(figures)).toBe(
+      '{"dollars":0.3,"left":0,"many":123,"tokens":9007199254740991,"price":3e-7}',
+    )
+    const input = { x: 0.1 + 0.2, deep: [{ y: Math.PI }] }
+    expect(JSON.parse(safeJson({ name: 'Plot', input }))).toEqual({ name: 'Plot', input })
+  })
+
+  it('[G1] no command prints JSON past this', async () => {
+    const folder = join(import.meta.dirname, '..')
+    const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'))
+    const past: string[] = []
+    for (const name of files) {
+      const source = await readFile(join(folder, name), 'utf8')
+      if (!name.endsWith('.test.ts') && /io\.out\(\s*`?\$?\{?\s*JSON\.stringify/.test(source)) past.push(name)
+    }
+    expect(files.length).toBeGreaterThan(100)
+    expect(past).toEqual([])
   })
 })

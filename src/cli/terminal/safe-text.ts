@@ -2,6 +2,7 @@
 // every sequence a terminal acts on are taken out, colours apart, which are reset at the end. Law: what comes out holds
 // no C0 but newline and tab, no C1, no ESC that is not the start of a colour; and it is the same however the text was cut
 // into pieces on its way.
+import { figuresJson } from '../../transcript/json.ts'
 
 export interface SafeOptions {
   /** Lets colours through. */
@@ -52,7 +53,7 @@ export const safeLine = (text: string): string => safeText(text, { reveal: true 
 
 /** JSON for a pipe or a screen: what a terminal could act on is written as an escape, the value stays the same. */
 export const safeJson = (value: unknown, indent?: number): string =>
-  JSON.stringify(value, null, indent).replace(/[\u007F-\u009F]|[^\P{Cf}\n]/gu, escaped)
+  figuresJson(value, indent).replace(/[\u007F-\u009F]|[^\P{Cf}\n]/gu, escaped)
 
 const escaped = (text: string): string =>
   Array.from(

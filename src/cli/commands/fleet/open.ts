@@ -5,6 +5,7 @@ import { isTenantName } from '../../../postgres/migrate.ts'
 import type { Failure } from '../../../disk/failure.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { safeJson } from '../../terminal/safe-text.ts'
 
 export interface FleetFlags {
   readonly tenant?: string | undefined
@@ -70,6 +71,6 @@ export const failedWith = (io: Io, { code, message }: Failure): Exit =>
   )
 
 export const json = (io: Io, value: unknown): Exit => {
-  io.out(`${JSON.stringify(value, null, 2)}\n`)
+  io.out(`${safeJson(value, 2)}\n`)
   return exits.done
 }

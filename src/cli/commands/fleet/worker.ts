@@ -13,7 +13,7 @@ import {
 import { complain, exits, refuse, type Exit } from '../../exit-codes.ts'
 import { loadExtensions, typesFor } from '../../extensions/load.ts'
 import type { Io } from '../../terminal/io.ts'
-import { safeLine } from '../../terminal/safe-text.ts'
+import { safeJson, safeLine } from '../../terminal/safe-text.ts'
 import type { LiveTelemetry } from '../../telemetry/live.ts'
 import { telemetryFor } from '../../telemetry/start.ts'
 import { noAccess } from '../../workplace/access.ts'
@@ -84,7 +84,7 @@ async function workIn(io: Io, flags: WorkerFlags, fleet: OpenedFleet): Promise<E
   const metrics = telemetry === null ? null : metricsOf(queue, telemetry)
   const tell = (event: WorkerEvent): void => {
     metrics?.tell(event)
-    if (flags.json === true) io.out(`${JSON.stringify({ at: Date.now(), ...event })}\n`)
+    if (flags.json === true) io.out(`${safeJson({ at: Date.now(), ...event })}\n`)
     else say(io, event)
   }
   await runWorker({ store, queue, openEngine, sessions: flags.sessions, tell }, stop.signal)
