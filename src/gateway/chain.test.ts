@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { chainOf, ChainIndex, type Chain } from '../fit/chain.ts'
 import { sha256 } from './digest.ts'
-import { isSideRequest, labelOf, tenantOf } from './identity.ts'
+import { credentialOf, isSideRequest, labelOf, tenantOf } from './identity.ts'
 import { readRequest, type ForeignRequest } from '../fit/layouts.ts'
 
 const requestOf = (body: unknown, blanks?: number): ForeignRequest =>
@@ -66,8 +66,10 @@ describe('which conversation a request goes on', () => {
   it('[GW9] shares nothing between credentials', () => {
     const index = begun()
     expect(index.match('', chain(first, 'S', 'other'))).toEqual({ kind: 'new' })
-    const key = (value: string) =>
-      tenantOf((name) => (name === 'x-api-key' ? value : undefined), new URLSearchParams(), 'salt')
+    const key = (value: string) => {
+      const header = (name: string) => (name === 'x-api-key' ? value : undefined)
+      return tenantOf(credentialOf(header, new URLSearchParams()), 'salt')
+    }
     expect(key('a')).not.toBe(key('b'))
     expect(key('a')).toBe(key('a'))
   })

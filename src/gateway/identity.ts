@@ -10,13 +10,13 @@ export type HeaderOf = (name: string) => string | undefined
 
 const credentialHeaders = ['x-api-key', 'authorization', 'x-goog-api-key', 'api-key']
 
+/** Everything of a request that says who pays for it. */
+export const credentialOf = (header: HeaderOf, query: URLSearchParams): string =>
+  [...credentialHeaders.map((name) => header(name) ?? ''), query.get('key') ?? ''].join('\n')
+
 /** Names whoever holds the credential, for this installation alone. */
-export function tenantOf(header: HeaderOf, query: URLSearchParams, salt: string): string {
-  const credential = [...credentialHeaders.map((name) => header(name) ?? ''), query.get('key') ?? ''].join(
-    '\n',
-  )
-  return hash('sha256', `${salt}\n${credential}`, 'base64url').slice(0, 22)
-}
+export const tenantOf = (credential: string, salt: string): string =>
+  hash('sha256', `${salt}\n${credential}`, 'base64url').slice(0, 22)
 
 /** Shorter ones are words of any text. */
 const leastSecret = 8

@@ -13,10 +13,10 @@ import { figuresJson } from '../transcript/json.ts'
 import { errorText } from '../disk/failure.ts'
 import { BreakList } from './break-list.ts'
 import { CacheWatch } from './breaks.ts'
-import { isAllowed, listening, portOf, type AccessRules } from './access.ts'
+import { isAllowed, isLoopback, listening, portOf, type AccessRules } from './access.ts'
 import { maxHeaderSize } from './forward.ts'
 import { findBytes } from './digest.ts'
-import { clientOf, hiderOf, tenantOf, type HeaderOf } from './identity.ts'
+import { clientOf, hiderOf, type HeaderOf } from './identity.ts'
 import { readRequest, type ForeignRequest } from '../fit/layouts.ts'
 import type { WireName } from '../model/model.ts'
 import { compactedPlan, planFor, untouched, type PlanLimits, type PlanOptions } from './plan.ts'
@@ -26,6 +26,7 @@ import type { KeptLimits } from './pruning.ts'
 import { Recent, rememberedSessions } from './recent.ts'
 import { relay, type Exchange, type RelayContext } from './relay.ts'
 import { Savings } from './savings.ts'
+import { Senders } from './senders.ts'
 import { routeOf } from './routes.ts'
 import type { ModelTable } from '../model/models.ts'
 import type { Clock } from '../transcript/ids.ts'
@@ -67,6 +68,7 @@ export interface Gateway {
 interface Context extends RelayContext {
   readonly options: GatewayOptions
   readonly rules: () => AccessRules
+  readonly senders: Senders
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -81,6 +83,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     paces: new Recent(rememberedSessions),
     watch: new CacheWatch(options.models),
     breaks: new BreakList(),
+    senders: new Senders(options.salt, isLoopback(options.listen.host)),
     rules: () => ({ ...options.listen, port: portOf(server), token: options.token }),
   }
   let active = 0
@@ -201,7 +204,7 @@ async function planOf(
 ): Promise<Planned> {
   const { options, off, frozen, paces } = context
   const header = headerOf(incoming)
-  const tenantName = tenantOf(header, searchParams, options.salt)
+  const tenantName = context.senders.tenantOf(header, searchParams, request)
   const hide = hiderOf(header, searchParams)
   const opened = await options.tenants.named(tenantName)
   if (!opened.ok) return { plan: untouched(request, null, opened.failure.message), hide, afterOverflow: null }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lookUp, modelTable, price } from '../../src/model/models.ts'
@@ -128,6 +129,44 @@ describe('a gateway that trims', () => {
     await send(`${second.url}/v1/messages`, body)
     expect(stub.got[0]!.body.length).toBeLessThan(12_000)
     expect(stub.got[1]!.body.equals(stub.got[0]!.body)).toBe(true)
+  })
+
+  it('[GW37] goes on with a conversation whose token was renewed, and with nobody else', async () => {
+    const stub = await startStub(() => ({ status: 200, pieces: [answer] }))
+    running.push(stub)
+    const { url } = await world.gateway(stub.url)
+    const ask = async (token: string, device: string, more: readonly unknown[]) => {
+      const user = { device_id: device.repeat(64), account_uuid: 'an-account-of-one', session_id: 'one' }
+      const body = JSON.stringify({
+        model: 'claude-opus-5',
+        tools: [{ name: 't' }],
+        metadata: { user_id: JSON.stringify(user) },
+        messages: [
+          { role: 'user', content: 'go' },
+          { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 't', input: {} }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: lines(40_000, 3) }] },
+          ...more,
+        ],
+      })
+      const port = new URL(url).port
+      await new Promise<void>((resolve, reject) => {
+        const headers = { 'content-type': 'application/json', authorization: `Bearer sk-ant-oat01-${token}` }
+        const outgoing = httpRequest({ port, path: '/v1/messages', method: 'POST', headers }, (incoming) =>
+          incoming.resume().once('end', resolve),
+        )
+        outgoing.once('error', reject).end(body)
+      })
+      return stub.got.at(-1)!.body.toString()
+    }
+    const next = [
+      { role: 'assistant', content: [{ type: 'text', text: 'fine' }] },
+      { role: 'user', content: 'and now?' },
+    ]
+    expect((await ask('first', 'd', [])).length).toBeLessThan(12_000)
+    // What was shortened for the old token stays so for the new one.
+    expect((await ask('second', 'd', next)).length).toBeLessThan(12_000)
+    // Somebody else who sends the very same finds nothing of it: what was answered is not touched.
+    expect((await ask('third', 'e', next)).length).toBeGreaterThan(40_000)
   })
 
   it('[GW4] leaves alone what a model has answered already, whoever sent it', async () => {
