@@ -1,5 +1,5 @@
 // Installing the companion into the files of other agents, with the command as it is shipped.
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -42,6 +42,27 @@ const companion = (...args: readonly string[]): Promise<Ended> =>
     execFile(process.execPath, [pal, 'companion', ...args], { cwd: home, env }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     )
+  })
+
+/** At a terminal: what happens while the question stands, and then yes. */
+const answered = (meanwhile: () => void, ...args: readonly string[]): Promise<string> =>
+  new Promise((resolve) => {
+    const words = [process.execPath, pal, 'companion', ...args].map((word) => `'${word}'`)
+    const child = spawn('script', ['-qfec', words.join(' '), '/dev/null'], {
+      cwd: home,
+      env: { PATH: process.env['PATH'], HOME: home },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    let out = ''
+    let isAsked = false
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text
+      if (isAsked || !out.includes('[y/N]')) return
+      isAsked = true
+      meanwhile()
+      child.stdin.write('y\n')
+    })
+    child.once('close', () => resolve(out.replaceAll(/\s+/g, ' ')))
   })
 
 /** Every file and link below the home with its mode. */
@@ -188,6 +209,44 @@ describe('install', () => {
     expect(claude.out).toMatch(/leave .*audit\.md: it was changed since/)
     expect(read('.claude/skills/pal/commands/audit.md')).toBe('mine now')
     expect(existsSync(join(home, '.claude/settings.json'))).toBe(false)
+  })
+
+  it('[CI8] what another program writes while the question stands is not overwritten, and nothing else is written', async () => {
+    write('.claude/settings.json', '{"model":"opus"}')
+    const late = '{"model":"opus","permissions":{"allow":["Bash(ls)"]}}'
+    const installed = await answered(() => write('.claude/settings.json', late), 'install', 'claude')
+    expect(installed).toMatch(/nothing was changed: .*settings\.json was changed by something else/)
+    expect(read('.claude/settings.json')).toBe(late)
+    expect(existsSync(join(home, '.claude/skills'))).toBe(false)
+    expect(existsSync(join(home, '.palimpsest'))).toBe(false)
+
+    await companion('install', 'claude', '--yes')
+    const later = read('.claude/settings.json').replace('opus', 'haiku')
+    const removed = await answered(() => write('.claude/settings.json', later), 'uninstall', 'claude')
+    expect(removed).toMatch(/nothing was changed: .*settings\.json was changed by something else/)
+    expect(read('.claude/settings.json')).toBe(later)
+    expect((await companion('uninstall', 'claude', '--yes')).code).toBe(0)
+    expect(JSON.parse(read('.claude/settings.json'))).toEqual(JSON.parse(late.replace('opus', 'haiku')))
+  })
+
+  it('[CI8] a pipe, a folder or no folder where a file should be is said, and waited for by nobody', async () => {
+    mkdirSync(join(home, '.claude'))
+    execFileSync('mkfifo', [join(home, '.claude/settings.json')])
+    const piped = await companion('install', 'claude', '--yes')
+    expect([piped.code, piped.err]).toEqual([
+      1,
+      expect.stringMatching(/nothing was changed: .*settings\.json/),
+    ])
+    rmSync(join(home, '.claude'), { recursive: true })
+    mkdirSync(join(home, '.palimpsest/companion/installed-claude.json'), { recursive: true })
+    for (const what of ['install', 'uninstall']) {
+      const { code, err } = await companion(what, 'claude', '--yes')
+      expect([code, err]).toEqual([1, expect.stringMatching(/^pal: nothing was changed: .*installed-claude/)])
+    }
+    rmSync(join(home, '.palimpsest'), { recursive: true })
+    write('.palimpsest', 'a file')
+    const { code, err } = await companion('install', 'codex', '--yes')
+    expect([code, err]).toEqual([1, expect.stringMatching(/^pal: [^\n]*\n$/)])
   })
 
   it('[CI4] a second install adds nothing, and an uninstall goes back behind the first', async () => {

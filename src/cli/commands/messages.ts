@@ -204,7 +204,9 @@ async function restoreFile(fs: FileSystem, image: BeforeImage, unique: () => str
       return { hash: sha256Of(await readAt(file, 0, bytes)), mode }
     }),
   )
-  if (!now.ok) return now.failure.message
+  // A rewind that was killed, or an earlier one, may have put it back already: what came before that is still to be undone.
+  if (!now.ok) return before === null && now.failure.code === 'not-found' ? null : now.failure.message
+  if (before !== null && now.hash === sha256Of(Buffer.from(before))) return null
   if (now.hash !== after) return 'it was changed by something else since'
   if (before !== null) {
     const put = await replaceFile(fs, path, Buffer.from(before), { mode: now.mode, unique })

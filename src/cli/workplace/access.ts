@@ -2,13 +2,15 @@
 // keys lie in the user's folder, readable by its owner only: credentials.json, {"apiKey": "…", "keys": {"openai": "…"}}. A
 // scripted model answers on this machine where that is asked for.
 import { join } from 'node:path'
+import { refused } from '../../disk/failure.ts'
 import { attempt, makeFolders, type Result, type FileSystem } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { modelOf, namedIn } from '../../preset/model-choice.ts'
 import type { Access } from '../../preset/reaching.ts'
 import type { Settings } from '../../settings/schema.ts'
+import { objectIn } from '../../transcript/json.ts'
 import { providersOf, unreachable } from '../../wires/providers.ts'
-import { readText } from './files.ts'
+import { behindLink, readText } from './files.ts'
 
 export interface FoundAccess {
   /** Null: neither a key nor an address. */
@@ -80,15 +82,19 @@ interface Kept {
   /** Of other providers, by name. */
   readonly keys: Readonly<Record<string, string>>
   readonly problems: readonly string[]
+  /** Why nobody knows what is in the file: then nothing is written over it. */
+  readonly unread?: string | undefined
 }
 const nothingKept: Kept = { key: null, keys: {}, problems: [] }
+const unreadKeys = (unread: string): Kept => ({ ...nothingKept, unread, problems: [unread] })
 
 async function keptKeys(fs: FileSystem, home: string): Promise<Kept> {
-  const file = credentialsFile(home)
+  const file = await behindLink(fs, credentialsFile(home))
   const read = await readText(fs, file)
-  if (!read.ok)
-    return { ...nothingKept, problems: [`${file} cannot be read (${read.why}); run pal login again`] }
+  const then = 'fix it, or delete it with pal logout and run pal login again'
+  if (!read.ok) return unreadKeys(`${file} cannot be read (${read.why}); ${then}`)
   if (read.text === null) return nothingKept
+  if (objectIn(read.text) === null) return unreadKeys(`${file} is not a JSON object; ${then}`)
   const found = keysIn(read.text)
   if (found.key === null && Object.keys(found.keys).length === 0)
     return { ...nothingKept, problems: [`${file} contains no key; run pal login again`] }
@@ -124,12 +130,13 @@ export async function keepKey(
     return {}
   })
   if (!made.ok) return made
-  const { key, keys } = await keptKeys(fs, home)
+  const { key, keys, unread } = await keptKeys(fs, home)
+  if (unread !== undefined) return refused('unknown-format', unread)
   const now = provider === null ? { key: apiKey, keys } : { key, keys: { ...keys, [provider]: apiKey } }
   return writeKeys(fs, home, now, unique)
 }
 
-function writeKeys(
+async function writeKeys(
   fs: FileSystem,
   home: string,
   { key, keys }: Pick<Kept, 'key' | 'keys'>,
@@ -138,7 +145,7 @@ function writeKeys(
   const others = Object.keys(keys).length === 0 ? {} : { keys }
   const content = { ...(key === null ? {} : { apiKey: key }), ...others }
   const bytes = new TextEncoder().encode(`${JSON.stringify(content)}\n`)
-  return replaceFile(fs, credentialsFile(home), bytes, { mode: ownerOnly, unique })
+  return replaceFile(fs, await behindLink(fs, credentialsFile(home)), bytes, { mode: ownerOnly, unique })
 }
 
 /** False when there was none. Without a name all of them go. */
@@ -149,7 +156,8 @@ export async function forgetKey(
   unique: () => string,
 ): Promise<Result<{ had: boolean }>> {
   if (provider !== null) {
-    const { key, keys } = await keptKeys(fs, home)
+    const { key, keys, unread } = await keptKeys(fs, home)
+    if (unread !== undefined) return refused('unknown-format', unread)
     const { [provider]: gone, ...others } = keys
     if (gone === undefined) return { ok: true, had: false }
     const written = await writeKeys(fs, home, { key, keys: others }, unique)

@@ -14,19 +14,24 @@ import {
   type ReadText,
 } from '../../../companion/install/plan.ts'
 import { withoutOurs } from '../../../companion/install/merge.ts'
-import {
-  foldersAbove,
-  parseInstallRecord,
-  recordOf,
-  shaOfText,
-  type InstallRecord,
-} from '../../../companion/install/record.ts'
+import { foldersAbove, recordOf, shaOfText, type InstallRecord } from '../../../companion/install/record.ts'
+import { errorText } from '../../../disk/failure.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { agreesTo } from '../../terminal/agree.ts'
 import { safeJson, safeLine, safeText } from '../../terminal/safe-text.ts'
 import { prose } from '../../terminal/tables.ts'
-import { bundledFiles, installable, installPlace, recordPath, textAt, titleOf, writeText } from './place.ts'
+import {
+  bundledFiles,
+  changedMeanwhile,
+  installable,
+  installPlace,
+  recordIn,
+  recordPath,
+  textAt,
+  titleOf,
+  writeText,
+} from './place.ts'
 
 export interface CompanionFlags {
   readonly dryRun?: boolean | undefined
@@ -48,12 +53,13 @@ export async function installCompanion(
   const bundled = await bundledFiles(pal)
   if (!('hook' in bundled)) return complain(io, bundled)
   const place = installPlace(io, bundled, pal)
-  const earlier = parseInstallRecord(await textAt(recordPath(place.root, client)), client)
+  const earlier = await recordIn(place.root, client)
+  if (earlier !== null && 'exit' in earlier) return complain(io, earlier)
   const plan = await planFor(client, place, version, earlier, flags.statusLine === true)
   if ('exit' in plan) return complain(io, plan)
   const changed = plan.files.filter(({ before, after }) => before !== after)
   const hook = join(place.root, hookName)
-  const isOld = (await textAt(hook)) !== bundled.hook
+  const isOld = (await textAt(hook).catch(() => null)) !== bundled.hook
   const files = isOld
     ? [...changed, { path: hook, before: null, after: bundled.hook, isShared: false }]
     : changed
@@ -64,7 +70,9 @@ export async function installCompanion(
     const isAsked = files.length > 0 && flags.yes !== true
     const agreed = isAsked ? await agreesTo(io, `Write these ${files.length} files?`, 'changed') : null
     if (agreed !== null) return complain(io, agreed)
-    const failed = await writePlan(client, version, place, plan, bundled.hook, earlier)
+    const failed =
+      (await othersChange(client, changed)) ??
+      (await writePlan(client, version, place, plan, bundled.hook, earlier))
     if (failed !== null) return complain(io, failed)
   }
   const notes = [
@@ -127,6 +135,14 @@ async function planFor(
 function stripped(path: string, now: ReadonlyMap<string, string | null>, place: InstallPlace): string | null {
   const text = now.get(path) ?? null
   return text === null ? null : (withoutOurs(text, join(place.root, hookName)) ?? text)
+}
+
+/** Null where every file is still as it was shown. */
+async function othersChange(client: InstallClient, shown: readonly PlannedFile[]): Promise<Refusal | null> {
+  for (const { path, before } of shown)
+    if ((await textAt(path).catch(errorText)) !== before)
+      return changedMeanwhile(path, `pal companion install ${client}`)
+  return null
 }
 
 async function writePlan(

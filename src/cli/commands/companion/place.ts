@@ -4,11 +4,14 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { installClients, type InstallClient, type InstallPlace } from '../../../companion/install/plan.ts'
-import { foldersAbove } from '../../../companion/install/record.ts'
+import { foldersAbove, parseInstallRecord, type InstallRecord } from '../../../companion/install/record.ts'
+import { errorText } from '../../../disk/failure.ts'
 import { machineFileSystem, type Result } from '../../../disk/fs.ts'
 import { replaceFile } from '../../../disk/replace.ts'
+import { utf8In } from '../../../disk/small-file.ts'
 import { exits, refuse, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { readWhole } from '../../workplace/files.ts'
 import { homeOf } from '../../workplace/workplace.ts'
 
 const titles: Readonly<Record<string, string>> = {
@@ -77,17 +80,32 @@ export function installPlace(io: Io, bundled: Bundled, pal: string | undefined):
 }
 
 export async function textAt(path: string): Promise<string | null> {
+  // Not as a pipe is read: nobody may ever write into it.
+  const read = await readWhole(machineFileSystem, behindLinks(path), mostBytes)
+  if (!read.ok) throw new Error(`${path}: ${read.why}`)
+  if (read.bytes === null) return null
+  const text = utf8In(read.bytes)
+  // What cannot be written back byte for byte is not touched.
+  if (text === null) throw new Error(`${path} is not UTF-8`)
+  return text
+}
+const mostBytes = 64 * 1024 * 1024
+
+/** What an earlier install noted; null where there was none. */
+export async function recordIn(root: string, client: InstallClient): Promise<InstallRecord | null | Refusal> {
   try {
-    const bytes = await readFile(path)
-    const text = bytes.toString('utf8')
-    // What cannot be written back byte for byte is not touched.
-    if (!Buffer.from(text).equals(bytes)) throw new Error(`${path} is not UTF-8`)
-    return text
+    return parseInstallRecord(await textAt(recordPath(root, client)), client)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
+    return refuse(exits.failed, `nothing was changed: ${errorText(error)}`)
   }
 }
+
+/** Another program may write its files while the question stands: what was not shown is not overwritten. */
+export const changedMeanwhile = (path: string, command: string): Refusal =>
+  refuse(
+    exits.failed,
+    `nothing was changed: ${path} was changed by something else after it was shown. Run ${command} again`,
+  )
 
 const ownerOnly = 0o600
 const ownerFolder = 0o700

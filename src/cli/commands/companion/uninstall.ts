@@ -4,12 +4,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hookName, installClients, type InstallClient } from '../../../companion/install/plan.ts'
-import {
-  parseInstallRecord,
-  restoringOf,
-  type InstallRecord,
-  type Restoring,
-} from '../../../companion/install/record.ts'
+import { restoringOf, type InstallRecord, type Restoring } from '../../../companion/install/record.ts'
 import { errorText } from '../../../disk/failure.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -17,8 +12,10 @@ import { safeJson, safeLine } from '../../terminal/safe-text.ts'
 import { agreesTo } from '../../terminal/agree.ts'
 import type { CompanionFlags } from './install.ts'
 import {
+  changedMeanwhile,
   companionRoot,
   installable,
+  recordIn,
   recordPath,
   removeFolders,
   removeText,
@@ -31,7 +28,8 @@ export async function uninstallCompanion(io: Io, name: string, flags: CompanionF
   const client = installable(name)
   if (typeof client !== 'string') return complain(io, client)
   const root = companionRoot(io)
-  const record = parseInstallRecord(await textAt(recordPath(root, client)), client)
+  const record = await recordIn(root, client)
+  if (record !== null && 'exit' in record) return complain(io, record)
   if (record === null)
     return complain(
       io,
@@ -41,20 +39,16 @@ export async function uninstallCompanion(io: Io, name: string, flags: CompanionF
       ),
     )
   const hook = join(root, hookName)
-  const steps: Restoring[] = []
-  for (const file of record.files)
-    steps.push(
-      await textAt(file.path).then(
-        (now) => restoringOf(file, now, hook),
-        // The others are put back all the same.
-        (error: unknown) => ({ path: file.path, how: 'leave', why: unreadable(error, hook) }),
-      ),
-    )
+  const steps = await stepsOf(record, hook)
   const isDry = flags.dryRun === true
   if (flags.json !== true) io.out(steps.map((step) => `${safeLine(lineOf(step))}\n`).join(''))
   if (!isDry && flags.yes !== true) {
     const agreed = await agreesTo(io, `Take the companion out of ${titleOf(client)}?`, 'changed')
     if (agreed !== null) return complain(io, agreed)
+    const now = await stepsOf(record, hook)
+    const other = steps.find((step, at) => JSON.stringify(step) !== JSON.stringify(now[at]))
+    if (other !== undefined)
+      return complain(io, changedMeanwhile(other.path, `pal companion uninstall ${client}`))
   }
   const failed = isDry ? null : await restore(root, client, record, steps)
   if (failed !== null) return complain(io, failed)
@@ -67,6 +61,19 @@ export async function uninstallCompanion(io: Io, name: string, flags: CompanionF
         : `The companion is out of ${titleOf(client)}.\n`,
     )
   return exits.done
+}
+
+async function stepsOf(record: InstallRecord, hook: string): Promise<readonly Restoring[]> {
+  const steps: Restoring[] = []
+  for (const file of record.files)
+    steps.push(
+      await textAt(file.path).then(
+        (now) => restoringOf(file, now, hook),
+        // The others are put back all the same.
+        (error: unknown) => ({ path: file.path, how: 'leave', why: unreadable(error, hook) }),
+      ),
+    )
+  return steps
 }
 
 const unreadable = (error: unknown, hook: string): string =>

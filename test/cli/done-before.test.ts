@@ -1,0 +1,54 @@
+// What an earlier run has done, or another program keeps, is neither undone twice nor lost.
+import { lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openWorkspace } from './pal.ts'
+
+const task = `<task name="two">
+1. read f.txt
+2. edit f.txt "v0" -> "v1"
+3. edit f.txt "v1" -> "v2"
+4. write g.txt
+<<<
+new
+>>>
+5. say ok
+</task>`
+
+it('[TE3] a rewind that was killed over the files puts back the rest when it is asked again', async () => {
+  const { pal, project } = await openWorkspace()
+  const f = join(project, 'f.txt')
+  writeFileSync(f, 'v0\n')
+  await pal(['-p', '--offline', 'hello'])
+  await pal(['-p', '--offline', '-c', '--permission-mode', 'bypass', task])
+  expect(readFileSync(f, 'utf8')).toBe('v2\n')
+  // As it is after the first two of three steps.
+  rmSync(join(project, 'g.txt'))
+  writeFileSync(f, 'v1\n')
+  const at = /#(\d+) {2}<task/.exec((await pal(['messages'])).out)![1]!
+  const { out } = await pal(['rewind', at, '--files'])
+  expect(out).not.toContain('not restored')
+  expect(readFileSync(f, 'utf8')).toBe('v0\n')
+})
+
+it('[G16] keys that cannot be read are not written over, and a link to them stays one', async () => {
+  const { pal, state, home } = await openWorkspace()
+  await mkdir(state)
+  const file = join(state, 'credentials.json')
+  const damaged = '{"apiKey":"k-one","keys":{"openai":"k-two",}}'
+  writeFileSync(file, damaged)
+  const login = await pal(['login', 'google'], { input: 'k-three' })
+  expect([login.code, login.err]).toEqual([1, expect.stringContaining('is not a JSON object; fix it')])
+  expect((await pal(['logout', 'openai'])).code).toBe(1)
+  expect(readFileSync(file, 'utf8')).toBe(damaged)
+  rmSync(file)
+  writeFileSync(join(home, 'kept.json'), damaged.replace(',}', '}'))
+  symlinkSync(join(home, 'kept.json'), file)
+  expect((await pal(['login', 'google'], { input: 'k-three' })).code).toBe(0)
+  expect(lstatSync(file).isSymbolicLink()).toBe(true)
+  expect(JSON.parse(readFileSync(join(home, 'kept.json'), 'utf8'))).toEqual({
+    apiKey: 'k-one',
+    keys: { openai: 'k-two', google: 'k-three' },
+  })
+})
