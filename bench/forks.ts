@@ -5,7 +5,7 @@
 import { createEngine } from '../src/engine/engine.ts'
 import { anthropicModel } from '../src/wires/anthropic/adapter.ts'
 import { lookUp, modelTable, price } from '../src/model/models.ts'
-import { usageOf } from '../src/wires/anthropic/usage.ts'
+import { usageOf } from '../src/wires/usage.ts'
 import { createSimulator, type LoggedRequest } from '../src/simulator/index.ts'
 import { inMemoryStore } from '../src/stores/index.ts'
 import { systemClock } from '../src/transcript/ids.ts'

@@ -1,7 +1,7 @@
 // A session that talks to the simulator in process, with its break detector: what a test changes between two requests
 // is what the report must name.
 import { ratesOf, lookUp, modelTable } from '../src/model/models.ts'
-import { usageOf } from '../src/wires/anthropic/usage.ts'
+import { usageOf } from '../src/wires/usage.ts'
 import type { TokenRates } from '../src/projection/economy.ts'
 import { Fold } from '../src/projection/fold.ts'
 import { createComposer } from '../src/wires/anthropic/compose.ts'

@@ -2,15 +2,18 @@
 // composes or sends a request.
 import type { WireName } from '../model/model.ts'
 import { checkAnthropic, repairAnthropic, type AnthropicRequest } from '../wires/anthropic/request.ts'
-import { usageOf as anthropicUsage, type UsageReport } from '../wires/anthropic/usage.ts'
+import {
+  usageOf as anthropicUsage,
+  type UsageReport,
+  geminiUsage,
+  chatUsage,
+  responsesUsage,
+} from '../wires/usage.ts'
 import { repairGemini } from '../wires/gemini/repair.ts'
-import { geminiUsage } from '../wires/gemini/usage.ts'
 import { checkGemini } from '../wires/gemini/validity.ts'
 import { repairChat } from '../wires/openai-chat/repair.ts'
-import { chatUsage } from '../wires/openai-chat/usage.ts'
 import { checkChat } from '../wires/openai-chat/validity.ts'
 import { repairResponses } from '../wires/openai-responses/repair.ts'
-import { responsesUsage } from '../wires/openai-responses/usage.ts'
 import { checkResponses } from '../wires/openai-responses/validity.ts'
 import type { Fields } from '../wires/reading.ts'
 import type { WireProblem, WireRepair, WireTarget } from '../wires/wire.ts'

@@ -2,7 +2,8 @@
 // compaction. And the Plan tool, which needs the person at the screen.
 import type { Restorer } from '../engine/restoring/restorer.ts'
 import type { SectionDefinition } from '../request/sections.ts'
-import type { AskUser, Permission } from '../tools/permission/index.ts'
+import type { Permission } from '../tools/permission/permission.ts'
+import type { AskUser } from '../tools/permission/question.ts'
 import { planTool, type PlanAnswer } from '../tools/plan.ts'
 import type { Tool } from '../tools/tool.ts'
 

@@ -7,7 +7,7 @@ import { ruleLists } from '../settings/rule-list.ts'
 import type { Settings } from '../settings/schema.ts'
 import { createSandbox, sweepSandbox, type Sandbox } from '../tools/shell/sandbox.ts'
 import { createPermission, type Permission, type PermissionOptions } from '../tools/permission/permission.ts'
-import type { PermissionMode } from '../tools/permission/verdict.ts'
+import type { PermissionMode } from '../tools/permission/pipeline.ts'
 import { fenced } from '../transcript/fence.ts'
 import type { Project } from './project.ts'
 

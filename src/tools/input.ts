@@ -2,6 +2,8 @@
 // same fields, so that they cannot drift apart. Numbers and booleans sent as text are taken as meant; `null` for a field
 // that may be left out means left out. A refusal names the field.
 import { isRecord } from '../transcript/content.ts'
+import type { ToolSpec } from '../transcript/fact.ts'
+import type { Tool } from './tool.ts'
 
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
@@ -167,6 +169,21 @@ export function inputShape<F extends Readonly<Record<string, Field<unknown>>>>(
       return checked.ok ? { ok: true, input: checked.value } : checked
     },
   }
+}
+
+/** A tool whose input is declared by fields. */
+export function toolWith<F extends Readonly<Record<string, Field<unknown>>>>(
+  fields: F,
+  {
+    name,
+    description,
+    policy,
+    run,
+  }: Omit<ToolSpec, 'input_schema'> & Pick<Tool<InputOf<F>>, 'policy' | 'run'>,
+): Tool<InputOf<F>> {
+  const shape = inputShape(fields)
+  const spec = { name, description, input_schema: shape.schema }
+  return { spec, policy, parse: (input) => shape.parse(input), run }
 }
 
 const kindOf = (value: unknown) =>

@@ -6,7 +6,7 @@ import type { MemoryHit, MemorySearch, TurnHit } from '../memory/recall/search.t
 import type { Standing } from '../memory/memory.ts'
 import { defaults } from '../settings/defaults.ts'
 import { fenced } from '../transcript/fence.ts'
-import { choice, inputShape, optional, text, whole, type InputOf } from './input.ts'
+import { choice, optional, text, whole, toolWith, type InputOf } from './input.ts'
 import { failed, succeeded } from './outcome.ts'
 import type { Tool, ToolOutcome } from './tool.ts'
 
@@ -17,20 +17,15 @@ const fields = {
   expand: optional(text('Path of a memory or ref of a turn, to read it whole', limits.refChars)),
   turns: optional(whole('For expand: turns on each side', 0, limits.mostAround)),
 }
-const shape = inputShape(fields)
 type SearchInput = InputOf<typeof fields>
 
 /** What looks is opened with the first call. */
 export function searchMemoryTool(opened: () => Promise<MemorySearch>): Tool<SearchInput> {
-  return {
-    spec: {
-      name: 'SearchMemory',
-      description:
-        'Search memories of earlier sessions, and the sessions themselves if no memory matches. Use it when the user refers to earlier work. `expand` shows a memory by its path, or the turns around a hit by its ref. Results are information and may be out of date.',
-      input_schema: shape.schema,
-    },
+  return toolWith(fields, {
+    name: 'SearchMemory',
+    description:
+      'Search memories of earlier sessions, and the sessions themselves if no memory matches. Use it when the user refers to earlier work. `expand` shows a memory by its path, or the turns around a hit by its ref. Results are information and may be out of date.',
     policy: { readOnly: true, results: 'clear', maxResultChars: null },
-    parse: (input) => shape.parse(input),
     async run({ query, where, expand, turns }, env, signal) {
       const search = await opened()
       if (expand !== undefined) return around(search, expand, turns ?? limits.around, signal)
@@ -46,7 +41,7 @@ export function searchMemoryTool(opened: () => Promise<MemorySearch>): Tool<Sear
       if (!found.ok) return failed(found.failure.message)
       return succeeded(found.hits.length === 0 ? nothing : shownTurns(found.hits))
     },
-  }
+  })
 }
 
 /** What waits for the user is the user's alone. */

@@ -67,7 +67,7 @@ async function* receivedFrom(response: Response, touch: () => void): AsyncGenera
     yield receivedText(await response.text(), header)
     return
   }
-  for await (const { data } of eventsIn(response.body, touch)) {
+  for await (const data of eventsIn(response.body, touch)) {
     if (data.trim() === done) yield { event: done }
     else {
       const event = jsonIn(data)
@@ -87,14 +87,10 @@ function receivedText(text: string, header: (name: string) => string | null): Re
 // Server-sent events out of bytes, as every provider streams them: fields by line, an empty line between events. Comments and
 // fields that nobody asked for are passed over; what is left unfinished at the end was never sent.
 
-/** The data of each event, with its name where it has one. */
-async function* eventsIn(
-  body: ReadableStream<Uint8Array>,
-  touch: () => void = () => {},
-): AsyncGenerator<{ readonly name: string | null; readonly data: string }> {
+/** The data of each event. */
+async function* eventsIn(body: ReadableStream<Uint8Array>, touch: () => void): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
-  let name: string | null = null
   let data: string[] = []
   for await (const chunk of chunksOf(body)) {
     touch()
@@ -102,20 +98,18 @@ async function* eventsIn(
     rest = lines.pop() ?? ''
     for (const line of lines) {
       if (line === '') {
-        if (data.length > 0) yield { name, data: data.join('\n') }
-        name = null
+        if (data.length > 0) yield data.join('\n')
         data = []
         continue
       }
       const [field, value] = fieldOf(line)
-      if (field === 'event') name = value
       if (field === 'data') data.push(value)
     }
   }
   // Some servers end without the empty line.
   const [field, value] = fieldOf(rest.replace(/\r$/, ''))
   if (field === 'data') data.push(value)
-  if (data.length > 0) yield { name, data: data.join('\n') }
+  if (data.length > 0) yield data.join('\n')
 }
 
 function fieldOf(line: string): readonly [field: string, value: string] {

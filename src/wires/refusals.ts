@@ -1,14 +1,15 @@
 // From a refusal to one failure of the port, for wires whose words are a table: the type or code of the error, the status and
-// the text are all looked at, since servers that speak alike agree on none of them.
+// the text are all looked at, since servers that speak alike agree on none of them. Behind it the words of each maker.
 import { retryAfter, type ServerRefusal, type Verdict } from '../model/failure.ts'
 import type { Feature, ModelFailure } from '../model/model.ts'
 import { errorBody, overflowOf } from '../model/overflow.ts'
 import { defaults } from '../settings/defaults.ts'
+import { spoiledAnswer } from './gemini/request.ts'
 
 export type PlainCode = Exclude<ModelFailure['code'], 'overflow' | 'media-refused' | 'feature-refused'>
 
 /** The words of one wire. */
-export interface RefusalWords {
+interface RefusalWords {
   /** By the type, code or status word of the error. */
   readonly codes: Readonly<Record<string, PlainCode>>
   /** Content sealed by its maker that is no longer taken: it is sent without. */
@@ -35,12 +36,12 @@ const codesByStatus: Readonly<Record<number, PlainCode>> = {
 }
 const firstServerStatus = 500
 const firstErrorStatus = 400
-const passing: readonly PlainCode[] = ['rate-limited', 'overloaded', 'server', 'network', 'cut-short']
+export const passing: readonly PlainCode[] = ['rate-limited', 'overloaded', 'server', 'network', 'cut-short']
 const notOffered =
   /not (?:supported|permitted|allowed|available|enabled)|unsupported|unknown|unrecognized|does not support|invalid value/i
 
 /** What a refusal means in the words of a wire, and whether trying again may help. */
-export function verdictBy(words: RefusalWords, refusal: ServerRefusal, now: number): Verdict {
+function verdictBy(words: RefusalWords, refusal: ServerRefusal, now: number): Verdict {
   const text = refusal.text.slice(0, defaults.model.errorTextChars)
   // Inside a stream the status is a number in the error, if anywhere.
   const status = refusal.status ?? statusIn(text)
@@ -108,4 +109,93 @@ function waitIn(words: RefusalWords, text: string): number | null {
   const unit = found['unit'] === 'ms' ? 1 : msPerSecond
   const ms = Number(found['count']) * unit
   return Number.isFinite(ms) && ms > 0 ? ms : null
+}
+
+/** Of OpenAI and of servers that speak like it, in both of its APIs. */
+const openAiWords: RefusalWords = {
+  codes: {
+    invalid_api_key: 'unauthorized',
+    insufficient_quota: 'unauthorized',
+    authentication_error: 'unauthorized',
+    permission_error: 'unauthorized',
+    rate_limit_exceeded: 'rate-limited',
+    rate_limit_error: 'rate-limited',
+    tokens: 'rate-limited',
+    requests: 'rate-limited',
+    server_error: 'server',
+    internal_server_error: 'server',
+    server_is_overloaded: 'overloaded',
+    slow_down: 'overloaded',
+    invalid_request_error: 'invalid',
+    BadRequestError: 'invalid',
+    NotFoundError: 'invalid',
+    invalid_prompt: 'invalid',
+  },
+  reasoning: [
+    /encrypted content .*could not be (?:verified|decrypted|parsed)/i,
+    /invalid_encrypted_content/i,
+    /of type 'reasoning' was provided without its required/i,
+    /was provided without its required 'reasoning' item/i,
+    /items are not persisted when `?'?store/i,
+    /reasoning_content.*must be passed back/i,
+  ],
+  features: [
+    ['caching', /prompt_cache|cache_control/i],
+    ['effort', /reasoning[._]?effort|reasoning\.summary|\beffort\b/i],
+    ['thinking', /\bthinking\b|encrypted content is not supported/i],
+  ],
+  images: [
+    /image_url.*(?:not supported|unsupported|is not a valid)/i,
+    /(?:does not|doesn't) support (?:image|vision)/i,
+    /(?:invalid|unsupported) image/i,
+    /image.*(?:too large|exceeds)/i,
+    /no endpoints found that support image/i,
+  ],
+  spent: /insufficient_quota|exceeded your current quota|billing/i,
+  waits: /try again in (?<count>\d+(?:\.\d+)?)(?<unit>ms|s)/i,
+}
+
+/** What a refusal of OpenAI means, and whether trying again may help. */
+export const openAiFailure = (refusal: ServerRefusal, now: number): Verdict =>
+  verdictBy(openAiWords, refusal, now)
+
+const geminiWords: RefusalWords = {
+  codes: {
+    UNAUTHENTICATED: 'unauthorized',
+    PERMISSION_DENIED: 'unauthorized',
+    RESOURCE_EXHAUSTED: 'rate-limited',
+    UNAVAILABLE: 'overloaded',
+    INTERNAL: 'server',
+    DEADLINE_EXCEEDED: 'server',
+    INVALID_ARGUMENT: 'invalid',
+    FAILED_PRECONDITION: 'invalid',
+    NOT_FOUND: 'invalid',
+  },
+  reasoning: [
+    /(?:invalid|corrupted) thought signature/i,
+    /missing a thought_signature/i,
+    /thought signature is not valid/i,
+  ],
+  features: [
+    ['caching', /cached_?content/i],
+    ['thinking', /thinking_?(?:config|level|budget)|\bthinking\b/i],
+  ],
+  images: [/unable to process input image/i, /unsupported mime type/i, /image.*(?:too large|exceeds)/i],
+  spent: /exceeded your current quota.*(?:billing|plan)|billing/is,
+  waits: /"retryDelay"\s*:\s*"(?<count>\d+(?:\.\d+)?)(?<unit>ms|s)"/,
+}
+
+/** What the SDK writes before an error that came inside a stream. */
+const sdkWords = /^got status: \w+\. (?=\{)/
+
+/** A key that is not valid is refused like any other argument. */
+const badKey = /api[_ ]key not valid|API_KEY_INVALID/i
+
+/** What a refusal of Gemini means, and whether trying again may help. */
+export function geminiFailure(refusal: ServerRefusal, now: number): Verdict {
+  const verdict = verdictBy(geminiWords, { ...refusal, text: refusal.text.replace(sdkWords, '') }, now)
+  if (refusal.text.includes(spoiledAnswer)) return { ...verdict, once: true }
+  if (verdict.failure.code !== 'invalid' || !badKey.test(refusal.text)) return verdict
+  const { message, status } = verdict.failure
+  return { failure: { code: 'unauthorized', message, status }, retry: false }
 }

@@ -19,11 +19,11 @@ export const problem = (rule: string, path: string, what: string): WireProblem =
 
 /** A rule that looks at each item of a list among its neighbours: a sentence where it is broken. */
 export const eachIn =
-  (list: string) =>
-  (rule: string, fault: (item: Fields, at: number, all: readonly Fields[]) => string | null) =>
-  (items: readonly Fields[]): readonly WireProblem[] =>
+  <Item = Fields, Target = unknown>(list: string) =>
+  (rule: string, fault: (item: Item, at: number, all: readonly Item[], target: Target) => string | null) =>
+  (items: readonly Item[], target: Target): readonly WireProblem[] =>
     items.flatMap((item, at) => {
-      const what = fault(item, at, items)
+      const what = fault(item, at, items, target)
       return what === null ? [] : [problem(rule, `${list}.${at}`, what)]
     })
 

@@ -218,6 +218,12 @@ export const sentBlock = (json: string, block: ViewBlock | null, part: Part | nu
   of: block,
 })
 
+/** Fields behind the messages of a body, where nothing may stand before a breakpoint: those that are set. */
+export const restJson = (fields: readonly (readonly [name: string, value: unknown])[]): string =>
+  fields
+    .flatMap(([name, value]) => (value === undefined ? [] : [`,"${name}":${JSON.stringify(value)}`]))
+    .join('')
+
 /** Adds the fields of a JSON object to another that is not empty. */
 export const withFields = (json: string, fields: string): string =>
   fields === '{}' ? json : `${json.slice(0, -1)},${fields.slice(1)}`

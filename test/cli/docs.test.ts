@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { keys } from '../../src/settings/schema.ts'
-import { safeTools } from '../../src/tools/permission/index.ts'
+import { safeTools } from '../../src/tools/permission/judge.ts'
 import { openWorkspace } from './pal.ts'
 
 const page = (name: string) => readFile(join(import.meta.dirname, '..', '..', 'docs', name), 'utf8')

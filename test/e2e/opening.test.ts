@@ -14,7 +14,7 @@ import {
   type LiveEvent,
 } from '../../src/index.ts'
 import { call } from '../../src/simulator/index.ts'
-import { expandTool } from '../../src/tools/expand.ts'
+import { expandTool } from '../../src/tools/context.ts'
 import { storeWith } from '../../src/testing/store-steps.ts'
 import { hookedFileSystem, systemError } from '../faults/hooked-fs.ts'
 import {

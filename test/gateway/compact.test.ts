@@ -9,7 +9,7 @@ import {
   thinking,
   type Simulator,
 } from '../../src/simulator/index.ts'
-import { usageOf } from '../../src/wires/anthropic/usage.ts'
+import { usageOf } from '../../src/wires/usage.ts'
 import { newWorld, runAgent, type World } from './world.ts'
 
 let world: World

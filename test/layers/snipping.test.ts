@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { WireBlock, WireRequest } from '../../src/model/wire.ts'
 import { call, type ScriptStep } from '../../src/simulator/index.ts'
-import { snipTool } from '../../src/tools/snip.ts'
+import { snipTool } from '../../src/tools/context.ts'
 import { openWorkspace } from '../tools/workspace.ts'
 import { microcompact, type ClearingPrice } from '../../src/projection/layers/index.ts'
 import { ofType, refusals } from '../e2e/simulated.ts'

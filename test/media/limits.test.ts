@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { createEngine, fileStore, inMemoryStore, type EngineOptions, type Session } from '../../src/index.ts'
 import { modelTable } from '../../src/model/models.ts'
 import { call } from '../../src/simulator/index.ts'
-import { expandTool } from '../../src/tools/expand.ts'
+import { expandTool } from '../../src/tools/context.ts'
 import type { Tool } from '../../src/tools/tool.ts'
 import type { UserBlock } from '../../src/transcript/content.ts'
 import {

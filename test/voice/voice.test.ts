@@ -14,14 +14,14 @@ const unspoken: readonly RegExp[] = [
   // Contracts for those who test: their names stand in test reports.
   /^src\/testing\//,
   // Words to look for, in many languages.
-  /\/lexicon\b|\/(?:everyday-words|date-words|known-settings|runners)\.ts$/,
+  /\/lexicon\b|\/(?:everyday-words|date-words|runners)\.ts$/,
   /^src\/memory\/trust\/(?:words|sentences|support)\.ts$/,
   /^src\/disk\/(?:secrets\/|secret-shapes)/,
-  /\/(?:awk-program|jq-program|git-grammars|named-paths|lexer)\.ts$/,
+  /\/(?:named-paths|lexer)\.ts$/,
   // Prompts, and texts that only a model reads: test/golden/requests has them.
   /\/prompt\.ts$|\/(?:guidance|template|texts|rules|conversation-text|phrases)\.ts$/,
   /^src\/forks\/(?:select-memory|agents\/(?:agent-memory|progress)|memory\/extraction\/extract)\.ts$/,
-  /^src\/(?:preset\/sections|tools\/(?:plan|expand|snip|task-list|search-memory))\.ts$/,
+  /^src\/(?:preset\/sections|tools\/(?:plan|context|search-memory))\.ts$/,
   // Statements of a database.
   /^src\/postgres\/schema\//,
   // Made-up sessions and the page of a replay, which is a program of its own.

@@ -1,7 +1,7 @@
 // What each repair of a wire does, one fixture a rule: what came in, what goes out, what is said about it.
 import { describe, expect, it } from 'vitest'
 import { repairGemini } from '../../src/wires/gemini/repair.ts'
-import { dummySignature } from '../../src/wires/gemini/words.ts'
+import { dummySignature } from '../../src/wires/gemini/request.ts'
 import { repairChat } from '../../src/wires/openai-chat/repair.ts'
 import { repairResponses } from '../../src/wires/openai-responses/repair.ts'
 import { plainDigest } from '../../src/wires/plain-digest.ts'

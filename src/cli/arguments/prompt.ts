@@ -1,7 +1,7 @@
 // The arguments of a prompt and of a conversation: everything that is no command.
 import { Option, type Command } from 'commander'
 import type { Settings } from '../../settings/schema.ts'
-import { permissionModes } from '../../tools/permission/verdict.ts'
+import { permissionModes } from '../../tools/permission/pipeline.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { formats, type Format } from '../output.ts'
 import type { Io } from '../terminal/io.ts'

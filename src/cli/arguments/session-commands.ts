@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander'
 import type { Grouping } from '../../lab/index.ts'
 import type { Settings } from '../../settings/schema.ts'
-import { permissionModes, type PermissionMode } from '../../tools/permission/verdict.ts'
+import { permissionModes, type PermissionMode } from '../../tools/permission/pipeline.ts'
 import type { CompactFlags } from '../commands/compact.ts'
 import type { AskingFlags } from '../commands/doctor.ts'
 import type { ConfigFlags } from '../commands/config.ts'

@@ -1,7 +1,6 @@
 // `/permissions`: the mode and the rules in force, and who gave each; with a mode, that one for the rest of this run; with
 // `why CALL`, who would decide about a call. And the modes that Shift-Tab goes through.
-import type { PermissionMode } from '../../tools/permission/index.ts'
-import { permissionModes } from '../../tools/permission/verdict.ts'
+import { permissionModes, type PermissionMode } from '../../tools/permission/pipeline.ts'
 import { explainCall, listRules } from '../commands/permissions.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { safeLine } from '../terminal/safe-text.ts'

@@ -2,7 +2,7 @@
 // request that was sent, the whole conversation up to it, without any edit and with every result in full, is composed and
 // put through the same judge, once as it is and once without its cache.
 import { lookUp, price, type ModelTable } from '../../model/models.ts'
-import { usageOf } from '../../wires/anthropic/usage.ts'
+import { usageOf } from '../../wires/usage.ts'
 import { Fold } from '../../projection/fold.ts'
 import { createComposer } from '../../wires/anthropic/compose.ts'
 import { createExchange, scripted } from '../../simulator/index.ts'

@@ -15,7 +15,7 @@ import {
 } from '../../forks/notes/template.ts'
 import { modelSummary } from '../../forks/summary/model-summary.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../model/model.ts'
-import { usageOf } from '../../wires/anthropic/usage.ts'
+import { usageOf } from '../../wires/usage.ts'
 import type { WireBlock, WireRequest } from '../../model/wire.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { ruleModel, type CacheUsage } from '../../simulator/index.ts'

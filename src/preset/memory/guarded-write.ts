@@ -8,7 +8,7 @@ import type { Applied, MemoryStore } from '../../memory/memory-store.ts'
 import { keptAt, saveMemory, type Checked, type Draft } from '../../memory/save.ts'
 import { untyped, type Lineage } from '../../memory/trust/lineage.ts'
 import type { GuardedWrite } from '../../tools/files/guard.ts'
-import type { AskUser } from '../../tools/permission/index.ts'
+import type { AskUser } from '../../tools/permission/question.ts'
 import type { ToolEnv, ToolOutcome } from '../../tools/tool.ts'
 
 export interface GuardOptions {

@@ -4,17 +4,16 @@
 import { holdsTag } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { originalOf, restoredTags } from '../../transcript/fence.ts'
-import { flag, inputShape, optional, text, type InputOf } from '../input.ts'
+import { flag, optional, text, toolWith, type InputOf } from '../input.ts'
 import { failed, headOf, succeeded } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
-import { keepBefore } from './before-image.ts'
 import { fileChange } from './file-change.ts'
 import type { PathGate } from './path-gate.ts'
 import {
   endsWithReturns,
   holdsHalfCharacter,
   loadText,
-  sha256Of,
+  noteWritten,
   shownDoubt,
   withReturns,
 } from './text-file.ts'
@@ -25,20 +24,15 @@ const fields = {
   new_string: text(''),
   replace_all: optional(flag('')),
 }
-const shape = inputShape(fields)
 type EditInput = InputOf<typeof fields>
 
 /** Replaces text in a file that was read. */
 export function editTool(gate: PathGate): Tool<EditInput> {
-  return {
-    spec: {
-      name: 'Edit',
-      description:
-        'Replace exact text in a file you have read. `old_string` must match the file character for character, without the line-number prefix, and occur once: include a few surrounding lines, or set `replace_all`. On "not found", Read the place again instead of guessing.',
-      input_schema: shape.schema,
-    },
+  return toolWith(fields, {
+    name: 'Edit',
+    description:
+      'Replace exact text in a file you have read. `old_string` must match the file character for character, without the line-number prefix, and occur once: include a few surrounding lines, or set `replace_all`. On "not found", Read the place again instead of guessing.',
     policy: { readOnly: false, results: 'clear', maxResultChars: defaults.tools.maxResultChars },
-    parse: (input) => shape.parse(input),
     async run(input, env) {
       const { file_path: path } = input
       const refused = inputRefusal(input) ?? (await gate.writeRefusal(env.cwd, path))?.message
@@ -60,15 +54,7 @@ export function editTool(gate: PathGate): Tool<EditInput> {
       const bytes = Buffer.from(change.text)
       const written = await gate.write(env.cwd, path, bytes, loaded.stat.mark)
       if (!written.ok) return failed(`${path} was not changed: ${written.failure.message}`)
-      const after = sha256Of(bytes)
-      await keepBefore(env, { path: written.path, before: loaded.text, after })
-      env.readFiles.set(written.path, {
-        sha256: after,
-        mtimeMs: written.stat.modifiedMs,
-        bytes: bytes.length,
-        part: null,
-        callId: '',
-      })
+      await noteWritten(env, written, bytes, loaded.text)
       return {
         ...succeeded(
           `Edited ${path}: ${change.count === 1 ? 'one place' : `${change.count} places`}, line ${change.lines.join(', ')}.`,
@@ -76,7 +62,7 @@ export function editTool(gate: PathGate): Tool<EditInput> {
         change: fileChange(path, 'edit', loaded.text, change.text),
       }
     },
-  }
+  })
 }
 
 function inputRefusal({ old_string: old, new_string: next }: EditInput): string | undefined {

@@ -52,9 +52,7 @@ export function guardedTools(
   guard: FileGuard,
   home: string | undefined,
 ): readonly Tool[] {
-  return tools.map((tool) =>
-    tool.spec.name === 'Write' || tool.spec.name === 'Edit' ? guardedTool(tool, guard, home) : tool,
-  )
+  return guarded(tools, ['Write', 'Edit'], guard, home, through)
 }
 
 /** The same, with Read going through the guard too: for what lies in no folder of the disk. */
@@ -63,20 +61,7 @@ export function readThrough(
   guard: FileGuard,
   home: string | undefined,
 ): readonly Tool[] {
-  return tools.map((tool) =>
-    tool.spec.name !== 'Read'
-      ? tool
-      : {
-          ...tool,
-          parse: (input) => tool.parse(input),
-          async run(input, env, signal) {
-            const path = pathIn(input, env.cwd, home)
-            return path === null || !guard.covers(path)
-              ? tool.run(input, env, signal)
-              : await shown(guard, path, input, env)
-          },
-        },
-  )
+  return guarded(tools, ['Read'], guard, home, shown)
 }
 
 async function shown(
@@ -110,16 +95,26 @@ export function pathIn(
   return path.startsWith('~/') && home !== undefined ? resolve(home, path.slice(2)) : resolve(cwd, path)
 }
 
-function guardedTool(tool: Tool, guard: FileGuard, home: string | undefined): Tool {
-  return {
-    ...tool,
-    parse: (input) => tool.parse(input),
-    async run(input, env, signal) {
-      const path = pathIn(input, env.cwd, home)
-      if (path === null || !guard.covers(path)) return tool.run(input, env, signal)
-      return await through(guard, path, input, env, signal)
-    },
-  }
+/** Those of these names, with what is done instead where the guard stands. */
+function guarded(
+  tools: readonly Tool[],
+  names: readonly string[],
+  guard: FileGuard,
+  home: string | undefined,
+  instead: typeof through,
+): readonly Tool[] {
+  return tools.map((tool) => {
+    if (!names.includes(tool.spec.name)) return tool
+    return {
+      ...tool,
+      parse: (input) => tool.parse(input),
+      async run(input, env, signal) {
+        const path = pathIn(input, env.cwd, home)
+        if (path === null || !guard.covers(path)) return tool.run(input, env, signal)
+        return await instead(guard, path, input, env, signal)
+      },
+    }
+  })
 }
 
 async function through(

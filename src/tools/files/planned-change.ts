@@ -21,12 +21,7 @@ export async function plannedChange(
   tool: string,
   input: Readonly<Record<string, unknown>>,
 ): Promise<PlannedChange | null> {
-  const [file, content, old_string, new_string] = [
-    input['file_path'],
-    input['content'],
-    input['old_string'],
-    input['new_string'],
-  ]
+  const { file_path: file, content, old_string, new_string } = input
   if (typeof file !== 'string') return null
   const isWrite = tool === 'Write' && typeof content === 'string'
   const isEdit = tool === 'Edit' && typeof old_string === 'string' && typeof new_string === 'string'

@@ -7,7 +7,7 @@ import { failureOf, readAt, type OpenFile } from '../../disk/fs.ts'
 import { blocksOf } from '../../disk/replace.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { inputShape, optional, text, whole, type InputOf } from '../input.ts'
+import { optional, text, whole, toolWith, type InputOf } from '../input.ts'
 import { unchangedNote } from '../../transcript/markers.ts'
 import { failed, headOf, interrupted, succeeded } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
@@ -23,19 +23,14 @@ const fields = {
   offset: optional(whole('First line, from 1', 1)),
   limit: optional(whole('', 1, limits.readPageLines)),
 }
-const shape = inputShape(fields)
 type ReadInput = InputOf<typeof fields>
 
 /** Reads a file, a picture or a document. */
 export function readTool(gate: PathGate): Tool<ReadInput> {
-  return {
-    spec: {
-      name: 'Read',
-      description: `Read a text file (numbered lines) or an image. Returns up to ${limits.readPageLines.toLocaleString('en-US')} lines; continue with \`offset\`. Prefer one large read. An unchanged file you can still see is not repeated.`,
-      input_schema: shape.schema,
-    },
+  return toolWith(fields, {
+    name: 'Read',
+    description: `Read a text file (numbered lines) or an image. Returns up to ${limits.readPageLines.toLocaleString('en-US')} lines; continue with \`offset\`. Prefer one large read. An unchanged file you can still see is not repeated.`,
     policy: { readOnly: true, results: 'clear', maxResultChars: null },
-    parse: (input) => shape.parse(input),
     async run(input, env, signal) {
       const opened = await gate.openToRead(env.cwd, input.file_path)
       if (!opened.ok) return failed(await whyNot(gate, env, input.file_path, opened.failure))
@@ -47,7 +42,7 @@ export function readTool(gate: PathGate): Tool<ReadInput> {
         await opened.file.close()
       }
     },
-  }
+  })
 }
 
 interface Opened {

@@ -1,9 +1,12 @@
-// A whole file as text, for those who change it: the byte order mark stays the first character, line ends stay as they
-// are, and what is not plain UTF-8 is refused, because writing it back would spoil it.
+// A whole file as text, for those who change it, and what it was before, for a rewind. The byte order mark stays the first
+// character, line ends stay as they are, and what is not plain UTF-8 is refused, because writing it back would spoil it.
 import { createHash } from 'node:crypto'
+import * as z from 'zod/mini'
 import { refused } from '../../disk/failure.ts'
 import { readAt, type Result, type FileStat, failureOf } from '../../disk/fs.ts'
+import { redact } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { jsonIn } from '../../transcript/json.ts'
 import type { ToolEnv } from '../tool.ts'
 import type { PathGate } from './path-gate.ts'
 import { utf8In } from '../../disk/small-file.ts'
@@ -65,3 +68,43 @@ export const withReturns = (text: string): string => text.replace(/\r?\n/g, '\r\
 /** Half of a surrogate pair: it cannot be written as UTF-8, and could match half of a character. */
 export const holdsHalfCharacter = (text: string): boolean =>
   /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text)
+
+// ---- what a file was before a call changed it, so that a rewind can give it back ----
+// Kept beside the session as a blob named
+// after the call: {"path", "before": text or null for a file that was not there, "after": sha256 of what was written}.
+// A file that holds a secret is not copied: it would lie where it does not belong.
+
+export interface BeforeImage {
+  readonly path: string
+  readonly before: string | null
+  /** Of the bytes that took its place. A file that is no longer those was changed by somebody else since. */
+  readonly after: string
+}
+
+const shape = z.object({ path: z.string(), before: z.nullable(z.string()), after: z.string() })
+
+export const beforeImageName = (callId: string): string => `before-${callId}`
+
+/** Notes what now stands in a file and keeps what stood there before. No result shows the new text, so no call is named. */
+export async function noteWritten(
+  env: ToolEnv,
+  { path, stat }: { readonly path: string; readonly stat: FileStat },
+  bytes: Uint8Array,
+  before: string | null,
+): Promise<void> {
+  const sha256 = sha256Of(bytes)
+  await keepBefore(env, { path, before, after: sha256 })
+  env.readFiles.set(path, { sha256, mtimeMs: stat.modifiedMs, bytes: bytes.length, part: null, callId: '' })
+}
+
+/** A change is not held up by this: what cannot be kept cannot be given back, and is said then. */
+async function keepBefore(env: ToolEnv, image: BeforeImage): Promise<void> {
+  if (env.spill === null || (image.before !== null && redact(image.before).found.length > 0)) return
+  await env.spill(beforeImageName(env.callId), Buffer.from(JSON.stringify(image)))
+}
+
+/** The image in a blob, or null when it is none. */
+export function beforeImageIn(bytes: Uint8Array): BeforeImage | null {
+  const read = z.safeParse(shape, jsonIn(Buffer.from(bytes).toString()))
+  return read.success ? read.data : null
+}

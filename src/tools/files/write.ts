@@ -2,10 +2,9 @@
 // this session and must not have changed since; its mode, byte order mark and kind of line ends stay.
 import { holdsTag } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { inputShape, text as textField, type InputOf } from '../input.ts'
+import { text as textField, toolWith, type InputOf } from '../input.ts'
 import { failed, succeeded } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
-import { keepBefore } from './before-image.ts'
 import { fileChange } from './file-change.ts'
 import type { PathGate } from './path-gate.ts'
 import {
@@ -13,25 +12,20 @@ import {
   endsWithReturns,
   holdsHalfCharacter,
   loadText,
-  sha256Of,
+  noteWritten,
   shownDoubt,
   withReturns,
 } from './text-file.ts'
 
 const fields = { file_path: textField('As for Read'), content: textField('') }
-const shape = inputShape(fields)
 
 /** Writes a file. */
 export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
-  return {
-    spec: {
-      name: 'Write',
-      description:
-        'Create a file, or replace all of one you have read. Parent directories are created. To change part of a file use Edit.',
-      input_schema: shape.schema,
-    },
+  return toolWith(fields, {
+    name: 'Write',
+    description:
+      'Create a file, or replace all of one you have read. Parent directories are created. To change part of a file use Edit.',
     policy: { readOnly: false, results: 'clear', maxResultChars: defaults.tools.maxResultChars },
-    parse: (input) => shape.parse(input),
     async run({ file_path: path, content }, env) {
       if (holdsHalfCharacter(content))
         return failed('`content` holds half of a character (a lone surrogate). Nothing was written.')
@@ -62,16 +56,7 @@ export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
         )
       const written = await gate.write(env.cwd, path, bytes, old?.stat.mark ?? null)
       if (!written.ok) return failed(`${path} was not written: ${written.failure.message}`)
-      const after = sha256Of(bytes)
-      await keepBefore(env, { path: written.path, before: old?.text ?? null, after })
-      // No result shows the new text, so a later Read must show it: no call is named.
-      env.readFiles.set(written.path, {
-        sha256: after,
-        mtimeMs: written.stat.modifiedMs,
-        bytes: bytes.length,
-        part: null,
-        callId: '',
-      })
+      await noteWritten(env, written, bytes, old?.text ?? null)
       const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0)
       return {
         ...succeeded(
@@ -80,7 +65,7 @@ export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
         change: fileChange(path, old === null ? 'new' : 'overwrite', old?.text ?? null, text),
       }
     },
-  }
+  })
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { errorText } from '../../disk/failure.ts'
 import { makeOwnFolder } from '../../disk/own-folders.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { listSettings, type GitProgram } from './list-settings.ts'
+import { listSettings, type GitProgram } from './settings.ts'
 import { closed, shieldFolder } from './shield.ts'
 
 export type Gitlinks =

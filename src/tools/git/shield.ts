@@ -1,7 +1,7 @@
 // Git for commands that run unasked: an environment in which nothing that a repository says about itself makes git run a
 // program, read another file or connect. Git is told where the repository lies, and in place of the folder that holds its
 // configuration and hooks it is shown one of ours: the objects and references are links to the real ones, the
-// configuration is the harmless part of the real one (`known-settings`), and hooks, attributes, includes and the
+// configuration is the harmless part of the real one (`settings`), and hooks, attributes, includes and the
 // configuration of a worktree are not there. So there is nothing to overlook, however the real files are written.
 //
 // Git looks into submodules by starting itself there, without this environment. It is told not to, and where it would all
@@ -10,8 +10,7 @@ import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorText } from '../../disk/failure.ts'
 import { makeOwnFolder } from '../../disk/own-folders.ts'
-import { configText, isKnownSetting, type GitSetting } from './known-settings.ts'
-import { listSettings, type GitProgram } from './list-settings.ts'
+import { configText, isKnownSetting, type GitSetting, listSettings, type GitProgram } from './settings.ts'
 import type { Repository } from './repository.ts'
 
 export type Shield =

@@ -4,9 +4,16 @@
 import type { ToolUseBlock } from '../../transcript/content.ts'
 import type { CommandCase } from './judge-command.ts'
 import { lookAt, readDoubt, type Finding, type Place } from './place.ts'
-import { writtenPath, type NamedFile, type PlacedRule } from './rule-paths.ts'
-import { isAbout, isAboutHost, pathKind, type Rule } from './rule.ts'
-import { allowed, asked, denied, type PermissionMode, type Verdict } from './verdict.ts'
+import {
+  writtenPath,
+  type NamedFile,
+  type PlacedRule,
+  isAbout,
+  isAboutHost,
+  pathKind,
+  type Rule,
+} from './rule.ts'
+import { allowed, asked, denied, type PermissionMode, type Verdict } from './pipeline.ts'
 
 /** What looks and remembers, and changes nothing outside the session. */
 export const safeTools: readonly string[] = [

@@ -22,7 +22,7 @@ import { runCalls } from '../run.ts'
 import type { Tool, ToolEnv } from '../tool.ts'
 import { createPermission, type PermissionOptions } from './permission.ts'
 import type { Answer, Question } from './question.ts'
-import type { PermissionMode } from './verdict.ts'
+import type { PermissionMode } from './pipeline.ts'
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'pal-permission-')))
 const root = join(base, 'project')

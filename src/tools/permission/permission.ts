@@ -8,7 +8,7 @@ import { plannedChange } from '../files/planned-change.ts'
 import type { Permit } from '../run.ts'
 import type { ShownFile, Tool } from '../tool.ts'
 import { caseJudges, judge, openCase, type Case, type CaseContext } from './judge.ts'
-import { pass, permitBy, type Judge, type JudgedCall } from './pipeline.ts'
+import { pass, permitBy, type Judge, type JudgedCall, type PermissionMode, type Verdict } from './pipeline.ts'
 import type { Place } from './place.ts'
 import {
   subjectOf,
@@ -18,9 +18,8 @@ import {
   type KeepScope,
   type Question,
 } from './question.ts'
-import { ignoresCase, placeRules, type PlacedRule } from './rule-paths.ts'
-import { isAboutPath, parseRule, pathKind, type ParsedRule, type Rule } from './rule.ts'
-import type { PermissionMode, Verdict } from './verdict.ts'
+import { ignoresCase, isAboutPath, parseRule, pathKind, placeRules } from './rule.ts'
+import type { ParsedRule, PlacedRule, Rule } from './rule.ts'
 
 export interface PermissionOptions extends Place {
   readonly rules: readonly GivenRule[]

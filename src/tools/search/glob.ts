@@ -1,14 +1,14 @@
 // Glob: the files whose path fits a pattern, the newest first. Ignore files are respected, hidden files are listed, `.git`
 // and the files that hold keys are not.
-import { join, relative, sep } from 'node:path'
+import { join, sep } from 'node:path'
 import { defaults } from '../../settings/defaults.ts'
-import { inputShape, optional, text, whole, type InputOf } from '../input.ts'
+import { optional, text, whole, toolWith, type InputOf } from '../input.ts'
 import { failed, interrupted, succeeded } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
 import { compileGlob } from './glob-pattern.ts'
 import { searchPlace, type SearchOptions } from './place.ts'
 import { runRipgrep } from './ripgrep.ts'
-import { walkFiles } from './walk.ts'
+import { walkFiles } from './scan.ts'
 
 const limits = defaults.tools
 const statsAtOnce = 64
@@ -17,32 +17,24 @@ const fields = {
   path: optional(text('Default: working directory')),
   limit: optional(whole(`Default ${limits.globLimit}`, 1, limits.globMaxLimit)),
 }
-const shape = inputShape(fields)
 
 /** Finds files by name. */
 export function globTool(options: SearchOptions): Tool<InputOf<typeof fields>> {
-  return {
-    spec: {
-      name: 'Glob',
-      description:
-        'Find files by path pattern, newest first. Skips ignored files. Use it when you know a name, Grep when you know the content.',
-      input_schema: shape.schema,
-    },
+  return toolWith(fields, {
+    name: 'Glob',
+    description:
+      'Find files by path pattern, newest first. Skips ignored files. Use it when you know a name, Grep when you know the content.',
     policy: { readOnly: true, results: 'clear', maxResultChars: limits.maxResultChars },
-    parse: (input) => shape.parse(input),
     async run({ pattern, path, limit = limits.globLimit }, env, signal) {
       const glob = compileGlob(pattern)
       if (!glob.ok) return failed(`Invalid pattern: ${glob.why}.`)
       const place = await searchPlace(options, env, path)
       if (!place.ok) return failed(place.why)
       if (place.file !== null) return failed(`${path} is a file, not a folder.`)
-      const withheld = await options.gate.withheld(place.folder)
-      const isKept = (file: string): boolean =>
-        options.gate.isHidden(join(place.folder, file)) || withheld.has(join(place.folder, file))
       const listed = await listFiles(
         options,
         place.folder,
-        (file) => glob.matches(file) && !isKept(file),
+        (file) => glob.matches(file) && !place.isKept(file),
         signal,
       )
       if (signal.aborted) return interrupted()
@@ -50,17 +42,14 @@ export function globTool(options: SearchOptions): Tool<InputOf<typeof fields>> {
       const { newest, unnamed } = await byAge(options, place.folder, listed.files)
       const note = unnamed.length === 0 ? '' : `\n${unnamedNote(unnamed)}`
       if (newest.length === 0) return succeeded(`No files.${note}`)
-      const lines = newest.slice(0, limit).map((file) => {
-        const way = relative(env.cwd, join(place.folder, file))
-        return way.startsWith('..') ? join(place.folder, file) : way
-      })
+      const lines = newest.slice(0, limit).map(place.shown)
       return succeeded(
         newest.length > limit
           ? `${lines.join('\n')}\n[${newest.length} files in all; the ${limit} newest are shown]${note}`
           : `${lines.join('\n')}${note}`,
       )
     },
-  }
+  })
 }
 
 async function listFiles(

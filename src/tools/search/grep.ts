@@ -1,16 +1,15 @@
 // Grep: lines or files that match a pattern. Ignore files are respected, hidden files are searched, `.git` and the files
 // that hold keys are not. The order is that of paths, so that the same search gives the same answer.
-import { join, relative, sep } from 'node:path'
+import { relative, sep } from 'node:path'
 import { defaults } from '../../settings/defaults.ts'
-import { choice, flag, inputShape, optional, text, whole, type InputOf } from '../input.ts'
+import { choice, flag, optional, text, whole, toolWith, type InputOf } from '../input.ts'
 import { failed, headOf, interrupted, succeeded } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
 import { secretNameGlobs } from '../files/protected-names.ts'
 import { compileGlob } from './glob-pattern.ts'
 import { runRipgrep } from './ripgrep.ts'
-import { createScanner, type Scanner } from './scan.ts'
+import { createScanner, type Scanner, walkFiles } from './scan.ts'
 import { searchPlace, type SearchOptions, type SearchPlace } from './place.ts'
-import { walkFiles } from './walk.ts'
 
 const limits = defaults.tools
 const fields = {
@@ -23,37 +22,29 @@ const fields = {
   context: optional(whole('Lines around each match', 0, limits.searchContextLines)),
   limit: optional(whole(`Output lines, default ${limits.searchLimit}`, 1, limits.searchMaxLimit)),
 }
-const shape = inputShape(fields)
 type GrepInput = InputOf<typeof fields>
 
 /** Finds lines in files. */
 export function grepTool(options: SearchOptions): Tool<GrepInput> {
-  return {
-    spec: {
-      name: 'Grep',
-      description:
-        'Search file contents with a regular expression (no lookaround). Skips ignored files, includes hidden ones. Narrow with `path` or `glob`.',
-      input_schema: shape.schema,
-    },
+  return toolWith(fields, {
+    name: 'Grep',
+    description:
+      'Search file contents with a regular expression (no lookaround). Skips ignored files, includes hidden ones. Narrow with `path` or `glob`.',
     policy: { readOnly: true, results: 'clear', maxResultChars: limits.maxResultChars },
-    parse: (input) => shape.parse(input),
     async run(input, env, signal) {
       const glob = input.glob === undefined ? null : compileGlob(input.glob)
       if (glob?.ok === false) return failed(`Invalid glob: ${glob.why}.`)
       const place = await searchPlace(options, env, input.path)
       if (!place.ok) return failed(place.why)
-      const withheld = await options.gate.withheld(join(place.folder, place.file ?? ''))
       const isNamed = (path: string) => glob === null || glob.matches(path)
-      const isKept = (path: string) =>
-        options.gate.isHidden(join(place.folder, path)) || withheld.has(join(place.folder, path))
       const search: Search = {
         input,
         env,
         place,
-        wanted: (path) => isNamed(path) && !isKept(path),
-        passesOver: (path) => isNamed(path) && isKept(path),
+        wanted: (path) => isNamed(path) && !place.isKept(path),
+        passesOver: (path) => isNamed(path) && place.isKept(path),
         found: [],
-        passed: [...withheld].map((path) => relative(place.folder, path)),
+        passed: [...place.withheld].map((path) => relative(place.folder, path)),
         limit: input.limit ?? limits.searchLimit,
       }
       const program = await options.ripgrep()
@@ -61,7 +52,7 @@ export function grepTool(options: SearchOptions): Tool<GrepInput> {
         ? await byScan(search, options, signal)
         : await byRipgrep(search, program, signal)
     },
-  }
+  })
 }
 
 interface Search {
@@ -92,14 +83,14 @@ async function byRipgrep(search: Search, program: string, signal: AbortSignal): 
     if (mode === 'files') {
       // Paths end in NUL only, so they may all come as one line.
       for (const path of line.split('\0'))
-        if (path !== '' && wanted(pathOf(path))) found.push(shownPath(search, pathOf(path)))
+        if (path !== '' && wanted(pathOf(path))) found.push(search.place.shown(pathOf(path)))
     } else if (at < 0) {
       if (line === '--' && found.length > 0 && found.at(-1) !== '--') found.push('--')
     } else if (wanted(pathOf(line.slice(0, at)))) {
       const rest = line.slice(at + 1)
       found.push(
         mode === 'count'
-          ? `${shownPath(search, pathOf(line.slice(0, at)))}:${rest}`
+          ? `${search.place.shown(pathOf(line.slice(0, at)))}:${rest}`
           : contentLine(search, pathOf(line.slice(0, at)), rest),
       )
     }
@@ -178,8 +169,8 @@ async function scanAll(
     if (!scanned.ok) return failed(`The search failed: ${scanned.why}.`)
     if (scanned.lines.length === 0) continue
     const count = scanned.lines.filter((line) => line.matched).length
-    if (mode === 'files') found.push(shownPath(search, path))
-    else if (mode === 'count') found.push(`${shownPath(search, path)}:${count}`)
+    if (mode === 'files') found.push(search.place.shown(path))
+    else if (mode === 'count') found.push(`${search.place.shown(path)}:${count}`)
     else
       for (const line of scanned.lines)
         found.push(contentLine(search, path, `${line.line}${line.matched ? ':' : '-'}${line.text}`))
@@ -193,15 +184,11 @@ const pathOf = (path: string) =>
     .replace(/^\.[/\\]/, '')
     .split(sep)
     .join('/')
-const shownPath = ({ env, place }: Search, path: string) => {
-  const way = relative(env.cwd, join(place.folder, path))
-  return way.startsWith('..') ? join(place.folder, path) : way
-}
 
 function contentLine(search: Search, path: string, rest: string): string {
   const line = rest.replace(/\r$/, '')
   const short = headOf(line, limits.searchLineChars)
-  return `${shownPath(search, path)}${/^\d+-/.test(line) ? '-' : ':'}${short}${short.length < line.length ? '…' : ''}`
+  return `${search.place.shown(path)}${/^\d+-/.test(line) ? '-' : ':'}${short}${short.length < line.length ? '…' : ''}`
 }
 
 function answer(search: Search, note: string): ToolOutcome {
@@ -216,7 +203,7 @@ function answer(search: Search, note: string): ToolOutcome {
 }
 
 function passedNote(search: Search): string {
-  const names = [...new Set(search.passed)].map((path) => shownPath(search, path))
+  const names = [...new Set(search.passed)].map(search.place.shown)
   if (names.length === 0) return ''
   const more = names.length > shownPassed ? ' and more' : ''
   return `[not searched, since they usually hold keys or wait for the user: ${names.slice(0, shownPassed).join(', ')}${more}]`

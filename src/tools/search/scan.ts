@@ -1,18 +1,19 @@
-// Our own search through files, for machines without ripgrep. JavaScript's matcher can take for ever on a bad pattern, so
+// Our own list of files and our own search through them, for machines without ripgrep. JavaScript's matcher can take for ever on a bad pattern, so
 // it runs on a thread of its own, which is ended when one file takes too long: nothing else waits meanwhile.
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { readAt, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { compilePath } from './glob-pattern.ts'
 
-export interface ScanOptions {
+interface ScanOptions {
   readonly pattern: string
   readonly ignoreCase: boolean
   readonly multiline: boolean
   readonly context: number
 }
 /** A line that is shown: matched, or standing beside a match. */
-export interface ScanLine {
+interface ScanLine {
   readonly line: number
   readonly text: string
   readonly matched: boolean
@@ -142,14 +143,94 @@ function shownLines(text: string, matched: ReadonlySet<number>, context: number)
 }
 
 async function textOf(fs: FileSystem, path: string): Promise<string | null> {
+  const bytes = await bytesOf(fs, path, defaults.tools.scanFileBytes)
+  return bytes === null || bytes.subarray(0, probeBytes).includes(0) ? null : bytes.toString()
+}
+
+/** Null for what is no file, or a larger one. */
+async function bytesOf(fs: FileSystem, path: string, most: number): Promise<Buffer | null> {
   const file = await fs.open(path, 'read').catch(() => null)
   if (file === null) return null
   try {
     const stat = await file.stat()
-    if (stat.kind !== 'file' || stat.bytes > defaults.tools.scanFileBytes) return null
-    const bytes = await readAt(file, 0, stat.bytes)
-    return bytes.subarray(0, probeBytes).includes(0) ? null : Buffer.from(bytes).toString()
+    if (stat.kind !== 'file' || stat.bytes > most) return null
+    return Buffer.from(await readAt(file, 0, stat.bytes))
   } finally {
     await file.close()
   }
+}
+
+// ---- files, folder by folder in the order of names, without what ignore files leave out, without `.git`, and never through a link ----
+
+interface IgnoreRule {
+  /** The folder whose ignore file says it, relative to the root, `''` or ending in a slash. */
+  readonly base: string
+  readonly matches: (path: string) => boolean
+  readonly keep: boolean
+  readonly foldersOnly: boolean
+}
+
+const ignoreNames = ['.gitignore', '.ignore', '.rgignore']
+const ignoreFileBytes = 1024 * 1024
+
+/** Paths relative to the root, with `/`. */
+export async function* walkFiles(fs: FileSystem, root: string, signal: AbortSignal): AsyncGenerator<string> {
+  let count = 0
+  for await (const path of walkFolder(fs, root, '', [], signal)) {
+    if (signal.aborted || ++count > defaults.tools.walkFiles) return
+    yield path
+  }
+}
+
+async function* walkFolder(
+  fs: FileSystem,
+  root: string,
+  base: string,
+  above: readonly IgnoreRule[],
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const names = [...(await fs.names(join(root, base)).catch(() => []))].sort()
+  const rules = [...above]
+  for (const name of ignoreNames)
+    if (names.includes(name)) rules.push(...(await rulesOf(fs, root, base, name)))
+  for (const name of names) {
+    if (signal.aborted) return
+    if (name === '.git') continue
+    const path = base + name
+    // What vanished meanwhile, or cannot be looked at, is not there for us.
+    const kind = (await fs.stat(join(root, path)).catch(() => null))?.kind
+    // A name that is not UTF-8 leads nowhere; whoever lists files says so.
+    if (
+      (kind === 'file' || (kind === undefined && name.includes('\uFFFD'))) &&
+      !isIgnored(rules, path, false)
+    )
+      yield path
+    if (kind === 'folder' && !isIgnored(rules, path, true))
+      yield* walkFolder(fs, root, `${path}/`, rules, signal)
+  }
+}
+
+/** The last rule that speaks of a path decides. */
+function isIgnored(rules: readonly IgnoreRule[], path: string, folder: boolean): boolean {
+  const rule = rules.findLast(
+    ({ base, matches, foldersOnly }) => (folder || !foldersOnly) && matches(path.slice(base.length)),
+  )
+  return rule !== undefined && !rule.keep
+}
+
+async function rulesOf(fs: FileSystem, root: string, base: string, name: string): Promise<IgnoreRule[]> {
+  const bytes = await bytesOf(fs, join(root, base, name), ignoreFileBytes)
+  return bytes === null ? [] : rulesIn(bytes.toString(), base)
+}
+
+/** The rules of an ignore file. Pure. */
+function rulesIn(text: string, base: string): IgnoreRule[] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    const trimmed = line.replace(/(?<!\\)\s+$/, '')
+    if (trimmed === '' || trimmed.startsWith('#')) return []
+    const keep = trimmed.startsWith('!')
+    const pattern = keep ? trimmed.slice(1) : trimmed
+    if (pattern.length > defaults.tools.patternChars) return []
+    return [{ base, matches: compilePath(pattern), keep, foldersOnly: pattern.endsWith('/') }]
+  })
 }

@@ -10,8 +10,7 @@ import { createReadFiles } from '../files/read-files.ts'
 import type { ToolEnv, ToolOutcome } from '../tool.ts'
 import { bashTool } from './bash.ts'
 import { commandEnvironment } from './environment.ts'
-import { createJobs } from './jobs.ts'
-import { jobsTool } from './jobs-tool.ts'
+import { createJobs, jobsTool } from './jobs.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'pal-bash-'))
 const jobs = createJobs()

@@ -2,7 +2,7 @@
 // It ends within its timeout; a command that says too much is stopped; what it left running is stopped, unless it was
 // started in the background, where Jobs looks after it. Which commands may run is decided before (`mayRun`), not here.
 import { defaults } from '../../settings/defaults.ts'
-import { flag, inputShape, optional, text, whole, type InputOf } from '../input.ts'
+import { flag, optional, text, whole, toolWith, type InputOf } from '../input.ts'
 import { failed, interrupted, succeeded } from '../outcome.ts'
 import type { ReadOnlyRun, Tool, ToolEnv, ToolOutcome } from '../tool.ts'
 import { findProgram } from '../../disk/programs.ts'
@@ -31,19 +31,14 @@ const fields = {
   timeout: optional(whole(`Milliseconds, default ${limits.bashTimeoutMs}`, 1, limits.bashMaxTimeoutMs)),
   background: optional(flag('Return at once with a job id')),
 }
-const shape = inputShape(fields)
 type BashInput = InputOf<typeof fields>
 
 /** Runs shell commands. */
 export function bashTool(options: BashOptions): Tool<BashInput> {
-  return {
-    spec: {
-      name: 'Bash',
-      description: `Run a shell command in the working directory: builds, tests, git, package scripts. Each call is a fresh shell: cd and exports do not persist; no input, so use non-interactive flags. Quote paths with spaces. Output over ${limits.maxResultChars.toLocaleString('en-US')} characters is saved, with a ref. For servers and watchers set background, then use Jobs. Prefer Read, Grep, Glob, Edit and Write to cat, grep, find, sed and echo.`,
-      input_schema: shape.schema,
-    },
+  return toolWith(fields, {
+    name: 'Bash',
+    description: `Run a shell command in the working directory: builds, tests, git, package scripts. Each call is a fresh shell: cd and exports do not persist; no input, so use non-interactive flags. Quote paths with spaces. Output over ${limits.maxResultChars.toLocaleString('en-US')} characters is saved, with a ref. For servers and watchers set background, then use Jobs. Prefer Read, Grep, Glob, Edit and Write to cat, grep, find, sed and echo.`,
     policy: { readOnly: false, results: 'clear', maxResultChars: limits.maxResultChars },
-    parse: (input) => shape.parse(input),
     async run(input, env, signal) {
       if (signal.aborted) return interrupted()
       const ground = await groundFor(options, env)
@@ -66,7 +61,7 @@ export function bashTool(options: BashOptions): Tool<BashInput> {
         options.sandbox?.notices() ?? [],
       )
     },
-  }
+  })
 }
 
 type Ground =

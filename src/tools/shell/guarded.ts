@@ -8,9 +8,8 @@
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { isInside } from '../../disk/under-root.ts'
-import { entryAt, type Nested } from './nested.ts'
+import { entryAt, type Nested, type Link } from './watched.ts'
 import type { Placeholder } from './placeholders.ts'
-import type { Link } from './watched.ts'
 
 export interface Guard {
   /** Mounts that can be written but not renamed, so that what is guarded in them cannot be moved away with them. */

@@ -3,9 +3,11 @@
 import { forOthers } from '../../disk/redact.ts'
 import { redactingStream } from '../../disk/redact-stream.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { tailOf } from '../outcome.ts'
+import { tailOf, failed, succeeded } from '../outcome.ts'
 import { startGroup, type Group, type GroupEnd, type GroupOptions } from './group.ts'
 import { forgetOldest, type BackgroundTasks } from './background-tasks.ts'
+import { choice, optional, text, whole, toolWith, type InputOf } from '../input.ts'
+import type { Tool, ToolOutcome } from '../tool.ts'
 
 export interface JobLook {
   readonly id: string
@@ -142,12 +144,11 @@ async function stopped(job: Job): Promise<void> {
   await job.followed
 }
 
-export const endOf = ({ code, signal }: GroupEnd): string =>
+const endOf = ({ code, signal }: GroupEnd): string =>
   signal === null ? `ended with code ${code}` : `ended by ${signal}`
 
 /** As much of a command as a list shows. */
-export const firstLine = (command: string): string =>
-  command.split('\n')[0]!.slice(0, defaults.tools.jobListChars)
+const firstLine = (command: string): string => command.split('\n')[0]!.slice(0, defaults.tools.jobListChars)
 
 async function follow(job: Job): Promise<void> {
   const decoder = new TextDecoder()
@@ -178,4 +179,46 @@ function somethingNew(job: Job, waitMs: number, signal: AbortSignal): Promise<vo
     signal.addEventListener('abort', done, { once: true })
     job.changed = done
   })
+}
+
+// ---- Jobs: the model's hand on them ----
+
+const fields = {
+  action: choice('', ['read', 'stop', 'list']),
+  job: optional(text('', 64)),
+  wait: optional(whole('For read: milliseconds to wait', 0, defaults.tools.backgroundWaitMs)),
+}
+
+/** Reads and stops commands in the background. */
+export function jobsTool(jobs: Jobs): Tool<InputOf<typeof fields>> {
+  return toolWith(fields, {
+    name: 'Jobs',
+    description: 'Background commands started by Bash: read new output of one, stop one, or list them.',
+    policy: { readOnly: false, results: 'clear', maxResultChars: defaults.tools.maxResultChars },
+    async run({ action, job = '', wait = 0 }, _env, signal) {
+      if (action === 'list') {
+        const lines = jobs
+          .list()
+          .map(({ id, command, end }) => `${id} ${stateOf(end)}: ${firstLine(command)}`)
+        return succeeded(lines.length === 0 ? 'There are no background jobs.' : lines.join('\n'))
+      }
+      if (action === 'stop')
+        return (await jobs.stop(job)) ? succeeded(`${job} is stopped.`) : unknown(jobs, job)
+      const look = await jobs.look(job, wait, signal)
+      if (look === null) return unknown(jobs, job)
+      const missed = look.missed > 0 ? `[${look.missed} earlier characters are gone]\n` : ''
+      return succeeded(
+        `[${look.id} ${stateOf(look.end)}]\n${missed}${look.text === '' ? '(nothing new)' : look.text}`,
+      )
+    },
+  })
+}
+
+const stateOf = (end: GroupEnd | null): string => (end === null ? 'running' : endOf(end))
+
+function unknown(jobs: Jobs, id: string): ToolOutcome {
+  const known = jobs.list().map((job) => job.id)
+  return failed(
+    `There is no job ${JSON.stringify(id)}. ${known.length === 0 ? 'None was started.' : `There are: ${known.join(', ')}.`}`,
+  )
 }

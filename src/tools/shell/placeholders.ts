@@ -3,10 +3,10 @@
 // that needs it has ended. What stands there is written down before, so that after a crash the next start takes it away;
 // so is what was there before the command, so that the next start can block what the command made (`watched`).
 import { randomUUID } from 'node:crypto'
-import { lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isOver, machineProcesses, type ProcessIdentity } from '../../disk/processes.ts'
-import type { Watched } from './watched.ts'
+import { isThere, type Watched } from './watched.ts'
 
 export interface Placeholder {
   readonly path: string
@@ -118,12 +118,6 @@ function kill(pid: number): void {
     // It has ended meanwhile.
   }
 }
-
-const isThere = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  )
 
 async function make({ path, text }: Placeholder): Promise<void> {
   const made = text === null ? mkdir(path) : writeFile(path, text, { flag: 'wx' })

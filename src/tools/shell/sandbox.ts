@@ -17,9 +17,8 @@ import { sweepOwnFolders } from '../../disk/own-folders.ts'
 import { gitlinkReader, type ReadGitlinks } from '../git/gitlinks.ts'
 import { shieldFolder } from '../git/shield.ts'
 import { guardOf, nestedGuard, together, withoutLinked, mountArguments } from './guarded.ts'
-import { findNested } from './nested.ts'
+import { findNested, block, watch, type Watched } from './watched.ts'
 import { createPlaceholders, wordsNaming, type Placed, type Placeholders } from './placeholders.ts'
-import { block, watch, type Watched } from './watched.ts'
 
 export type SandboxMode = 'auto' | 'off' | 'require'
 

@@ -2,25 +2,20 @@
 // keeps it to http and https, public addresses, bounded time and size. It is not marked read-only although it changes
 // nothing here: a URL can carry data away.
 import { defaults } from '../../settings/defaults.ts'
-import { inputShape, text, type InputOf } from '../input.ts'
+import { text, toolWith, type InputOf } from '../input.ts'
 import { failed, interrupted, succeeded } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
 import type { HttpGetOptions } from './http-get.ts'
 
 const fields = { url: text('') }
-const shape = inputShape(fields)
 const readable = /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|javascript|yaml|x-ndjson|xhtml))/i
 
 /** Fetches a public page as text. */
 export function webFetchTool(options: HttpGetOptions = {}): Tool<InputOf<typeof fields>> {
-  return {
-    spec: {
-      name: 'WebFetch',
-      description: 'Get a page of the public web as text. Use addresses that the user or a result named.',
-      input_schema: shape.schema,
-    },
+  return toolWith(fields, {
+    name: 'WebFetch',
+    description: 'Get a page of the public web as text. Use addresses that the user or a result named.',
     policy: { readOnly: false, results: 'clear', maxResultChars: defaults.tools.maxResultChars },
-    parse: (input) => shape.parse(input),
     async run({ url }, _env, signal) {
       // Whoever fetches nothing does not load http, TLS and DNS.
       const [{ httpGet }, { pageText }] = await Promise.all([
@@ -43,7 +38,7 @@ export function webFetchTool(options: HttpGetOptions = {}): Tool<InputOf<typeof 
       const body = [...notes, page].filter((part) => part !== '').join('\n')
       return got.status >= 400 ? failed(body) : succeeded(body)
     },
-  }
+  })
 }
 
 function decode(bytes: Uint8Array, type: string): string {

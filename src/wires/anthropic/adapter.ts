@@ -7,9 +7,7 @@ import type { ServerRefusal } from '../../model/failure.ts'
 import type { Model, ModelRequest } from '../../model/model.ts'
 import { errorBody } from '../../model/overflow.ts'
 import { checkBaseUrl, modelOn, type AdapterOptions } from '../adapter.ts'
-import { anthropicCount } from './count.ts'
-import { failureOf } from './failure.ts'
-import { MessageReader } from './reader.ts'
+import { anthropicWire } from './wire.ts'
 
 export interface AnthropicOptions extends Omit<AdapterOptions, 'headers' | 'query'> {
   /** In place of a key; the key wins when both are given. */
@@ -18,15 +16,7 @@ export interface AnthropicOptions extends Omit<AdapterOptions, 'headers' | 'quer
 
 /** The Messages API as a model: streaming, retries, refusals in words. Without a key its first answer is a failure that says so. */
 export const anthropicModel = (options: AnthropicOptions): Model =>
-  modelOn(carried, options, () => openConnection(options))
-
-/** What of the wire the adapter needs. */
-const carried = {
-  name: 'anthropic',
-  createReader: () => new MessageReader(),
-  failureOf,
-  count: anthropicCount,
-} as const
+  modelOn(anthropicWire, options, () => openConnection(options))
 
 async function openConnection(options: AnthropicOptions): Promise<Connection> {
   const { apiKey, authToken, baseUrl = null } = options

@@ -5,8 +5,7 @@ import type { Feature, ModelFailure, RefusedMedia } from '../../model/model.ts'
 import { errorBody, overflowOf } from '../../model/overflow.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { LearnedMedia } from '../../transcript/fact.ts'
-
-type PlainCode = Exclude<ModelFailure['code'], 'overflow' | 'media-refused' | 'feature-refused'>
+import { passing, type PlainCode } from '../refusals.ts'
 
 /** What a refusal means, and whether trying again may help. */
 export function failureOf(refusal: ServerRefusal, now: number): Verdict {
@@ -151,7 +150,6 @@ const byteLimit = (message: string): number | undefined => {
   return found === undefined ? undefined : Number(found)
 }
 
-const passing: readonly PlainCode[] = ['rate-limited', 'overloaded', 'server', 'network', 'cut-short']
 const spent = 'enforced_spend_limit_reached'
 
 function isWorthRetrying(code: PlainCode, errorCode: string | null, advice: string | null): boolean {

@@ -1,13 +1,11 @@
 // From the events of one streamed answer to a message. Knows no network: it is fed, and can be asked at any time
 // what has come so far. Events, deltas and blocks it does not know are tolerated, as the API demands.
 import { objectIn } from '../../transcript/json.ts'
-import { countOf, fieldsOf } from '../reading.ts'
+import { countOf, fieldsOf, textOf, type Fields } from '../reading.ts'
 import type { AssistantBlock } from '../../transcript/content.ts'
 import type { AnswerReader } from '../../model/attempts.ts'
 import type { ModelEvent, ModelMessage } from '../../model/model.ts'
-import { mergeUsage, usageOf, type UsageReport } from './usage.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { mergeUsage, usageOf, type UsageReport } from '../usage.ts'
 
 /** A block that is still being written. */
 interface Draft {
@@ -185,6 +183,5 @@ function inputOf(block: Fields, json: string): Fields | null {
   return json === '' ? (fieldsOf(block['input']) ?? {}) : objectIn(json)
 }
 
-const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 const recordsOf = (value: unknown): readonly Fields[] | null =>
   Array.isArray(value) ? value.filter((item): item is Fields => fieldsOf(item) !== null) : null

@@ -23,12 +23,8 @@ import {
   onlyUserSays,
   systemMaySay,
 } from './block-rules.ts'
-
-export interface Problem {
-  readonly rule: string
-  readonly path: string
-  readonly what: string
-}
+import { eachIn } from '../repairing.ts'
+import type { WireProblem } from '../wire.ts'
 
 export interface ValidityOptions {
   readonly maxBreakpoints?: number | undefined
@@ -42,7 +38,7 @@ interface Placed {
   readonly path: string
   readonly role: WireMessage['role']
 }
-type Rule = (messages: readonly WireMessage[], options: ValidityOptions) => readonly Problem[]
+type Rule = (messages: readonly WireMessage[], options: ValidityOptions) => readonly WireProblem[]
 
 const blocksOf = (message: WireMessage | undefined): readonly WireBlock[] => {
   if (message === undefined) return []
@@ -68,21 +64,7 @@ const eachBlock =
       return what === null ? [] : [{ rule, path: each.path, what }]
     })
 /** The rule that looks at each message among its neighbours. */
-const eachMessage =
-  (
-    rule: string,
-    fault: (
-      message: WireMessage,
-      at: number,
-      all: readonly WireMessage[],
-      options: ValidityOptions,
-    ) => string | null,
-  ): Rule =>
-  (messages, options) =>
-    messages.flatMap((message, at) => {
-      const what = fault(message, at, messages, options)
-      return what === null ? [] : [{ rule, path: `messages.${at}`, what }]
-    })
+const eachMessage = eachIn<WireMessage, ValidityOptions>('messages')
 
 const someMessage: Rule = (messages) =>
   messages.length > 0 ? [] : [{ rule: 'some-message', path: 'messages', what: 'there is none' }]
@@ -275,4 +257,4 @@ const rules: readonly Rule[] = [
 export const problems = (
   messages: readonly WireMessage[],
   options: ValidityOptions = {},
-): readonly Problem[] => rules.flatMap((rule) => rule(messages, options))
+): readonly WireProblem[] => rules.flatMap((rule) => rule(messages, options))

@@ -6,13 +6,16 @@ import { isRecord, type AssistantBlock } from '../../transcript/content.ts'
 import type { CacheRules, Wire } from '../wire.ts'
 import { isBlock } from './block-rules.ts'
 import { createComposer } from './compose.ts'
-import { anthropicCount } from './count.ts'
 import { failureOf } from './failure.ts'
 import { checkAnthropic, repairAnthropic, type AnthropicRequest } from './request.ts'
 import { MessageReader } from './reader.ts'
-import { usageOf, type UsageReport } from './usage.ts'
+import { usageOf, type UsageReport } from '../usage.ts'
+import { countIn, onlyFields } from '../../model/count.ts'
 
 export type { AnthropicRequest } from './request.ts'
+
+/** What `count_tokens` takes of a request. */
+const counted = new Set(['model', 'tools', 'system', 'messages', 'thinking', 'tool_choice'])
 
 /** The Messages API: cache breakpoints, signed reasoning, clearing by the server. */
 export const anthropicWire: Wire<AnthropicRequest> = {
@@ -24,7 +27,10 @@ export const anthropicWire: Wire<AnthropicRequest> = {
   repair: repairAnthropic,
   failureOf,
   usageOf: (reported) => usageOf(isRecord(reported) ? (reported as UsageReport) : {}),
-  count: anthropicCount,
+  count: {
+    body: (body) => JSON.stringify(onlyFields(body, counted)),
+    tokensIn: (answer) => countIn(answer, 'input_tokens'),
+  },
   capabilities: {
     breakpoints: true,
     diagnosis: { beta: 'cache-diagnosis-2026-04-07', answersBegin: 'msg_' },

@@ -5,11 +5,10 @@ import type { ServerRefusal } from '../../model/failure.ts'
 import type { ModelEvent, ModelMessage } from '../../model/model.ts'
 import type { AssistantBlock, ToolUseBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import { noUsage } from '../openai-chat/usage.ts'
+import { noUsage, geminiUsage } from '../usage.ts'
 import { fieldsOf, itemBlock, listOf, refusalOf, textOf, withSidecar, type Fields } from '../reading.ts'
 import type { StopKind } from '../../transcript/stop.ts'
-import { geminiUsage } from './usage.ts'
-import { geminiName, ownIdPrefix, spoiledAnswer } from './words.ts'
+import { geminiName, ownIdPrefix, spoiledAnswer } from './request.ts'
 
 /** A text that may still grow, or a block that is whole. */
 type Piece =

@@ -14,8 +14,8 @@ import {
   signatureOf,
   turnStart,
   type GeminiRequest,
+  dummySignature,
 } from './request.ts'
-import { dummySignature } from './words.ts'
 
 interface Draft {
   readonly role: 'user' | 'model'

@@ -1,18 +1,16 @@
 // The Gemini API as a wire: contents and parts, signatures on calls.
 import { countIn } from '../../model/count.ts'
 import type { ModelMessage } from '../../model/model.ts'
-import { noUsage } from '../openai-chat/usage.ts'
+import { noUsage, geminiUsage } from '../usage.ts'
 import { fieldsOf, readWhole } from '../reading.ts'
 import type { Wire } from '../wire.ts'
 import { createGeminiComposer } from './compose.ts'
-import { geminiFailure } from './failure.ts'
+import { geminiFailure } from '../refusals.ts'
 import { geminiCacheRules } from './models.ts'
 import { GeminiReader } from './reader.ts'
 import { repairGemini } from './repair.ts'
-import type { GeminiRequest } from './request.ts'
-import { geminiUsage } from './usage.ts'
+import { type GeminiRequest, geminiName } from './request.ts'
 import { checkGemini } from './validity.ts'
-import { geminiName } from './words.ts'
 
 export type { GeminiRequest }
 

@@ -20,8 +20,8 @@ import {
   type Fields,
 } from '../reading.ts'
 import type { StopKind } from '../../transcript/stop.ts'
-import { chatUsage, noUsage } from './usage.ts'
-import { chatWire } from './words.ts'
+import { chatUsage, noUsage } from '../usage.ts'
+import { chatWire } from './request.ts'
 
 /** What a chat stream ends with. */
 export const done = '[DONE]'

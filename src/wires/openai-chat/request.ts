@@ -33,3 +33,6 @@ export const partTypes: Readonly<Record<string, ReadonlySet<string>>> = {
 export const roles = new Set([...Object.keys(partTypes), 'function'])
 export const mostTools = 128
 export const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'] as const
+
+/** The name of this wire, in items and settings. */
+export const chatWire = 'openai-chat' as const

@@ -2,7 +2,7 @@
 // tables of `request` with the repair and none of its logic, so that it can be its witness.
 import { isDeeplyWellFormed } from '../../request/well-formed.ts'
 import { fieldsOf, listOf, textOf, type Fields } from '../reading.ts'
-import { namePattern, problem } from '../repairing.ts'
+import { eachIn, namePattern, problem } from '../repairing.ts'
 import type { Quirks, WireProblem, WireTarget } from '../wire.ts'
 import {
   answeredId,
@@ -19,20 +19,14 @@ import {
   type ChatRequest,
 } from './request.ts'
 
-type Rule = (request: ChatRequest, quirks: Quirks) => readonly WireProblem[]
+type Rule = (messages: readonly Fields[], quirks: Quirks) => readonly WireProblem[]
 
-const eachMessage =
-  (rule: string, fault: (message: Fields, quirks: Quirks) => string | null): Rule =>
-  ({ messages }, quirks) =>
-    messages.flatMap((message, at) => {
-      const what = fault(message, quirks)
-      return what === null ? [] : [problem(rule, `messages.${at}`, what)]
-    })
+const eachMessage = eachIn<Fields, Quirks>('messages')
 
-const someMessage: Rule = ({ messages }) =>
+const someMessage: Rule = (messages) =>
   messages.length > 0 ? [] : [problem('some-message', 'messages', 'there is none')]
 
-const knownRole = eachMessage('role', (message, quirks) => {
+const knownRole = eachMessage('role', (message, _at, _all, quirks) => {
   const role = roleOf(message)
   if (role === 'developer' && quirks.systemRole === 'system') return 'the server knows no developer'
   return roles.has(role) ? null : `no role: ${role}`
@@ -72,7 +66,7 @@ const wholeCalls = eachMessage('call', (message) => {
   return spoken.some((call) => typeof call['arguments'] !== 'string') ? 'arguments are not text' : null
 })
 
-const pairing: Rule = ({ messages }) => {
+const pairing: Rule = (messages) => {
   const found: WireProblem[] = []
   let open = new Map<string, boolean>()
   const close = (at: number): void => {
@@ -96,7 +90,7 @@ const pairing: Rule = ({ messages }) => {
   return found
 }
 
-const openReasoning = eachMessage('reasoning', (message, quirks) => {
+const openReasoning = eachMessage('reasoning', (message, _at, _all, quirks) => {
   if (roleOf(message) !== 'assistant') return null
   const has = reasoningFields.some((field) => message[field] !== undefined)
   const hasCalls = callsOf(message).length > 0
@@ -109,7 +103,7 @@ const wellFormed = eachMessage('lone-surrogate', (message) =>
   isDeeplyWellFormed(message) ? null : 'half a character',
 )
 
-const tools: Rule = ({ tools: list }) => {
+function toolProblems({ tools: list }: ChatRequest): readonly WireProblem[] {
   if (list === undefined) return []
   const names = listOf(list).map((tool) => textOf(fieldsOf(tool['function'])?.['name'] ?? tool['name']) ?? '')
   if (list.length > mostTools) return [problem('tools', 'tools', `more than ${mostTools}`)]
@@ -127,10 +121,9 @@ const rules: readonly Rule[] = [
   pairing,
   openReasoning,
   wellFormed,
-  tools,
 ]
 
 /** Every rule of Chat Completions that a request breaks. */
 export function checkChat(request: ChatRequest, { quirks = {} }: WireTarget): readonly WireProblem[] {
-  return rules.flatMap((rule) => rule(request, quirks))
+  return [...rules.flatMap((rule) => rule(request.messages, quirks)), ...toolProblems(request)]
 }

@@ -4,13 +4,12 @@ import { openAiCacheRules } from '../openai-caching.ts'
 import { fieldsOf, readWhole } from '../reading.ts'
 import type { Wire } from '../wire.ts'
 import { createChatComposer } from './compose.ts'
-import { openAiFailure } from './failure.ts'
+import { openAiFailure } from '../refusals.ts'
 import { ChatReader } from './reader.ts'
 import { repairChat } from './repair.ts'
-import { mostTools, type ChatRequest } from './request.ts'
-import { chatUsage, noUsage } from './usage.ts'
+import { mostTools, type ChatRequest, chatWire } from './request.ts'
+import { chatUsage, noUsage } from '../usage.ts'
 import { checkChat } from './validity.ts'
-import { chatWire } from './words.ts'
 
 export type { ChatRequest }
 

@@ -5,7 +5,7 @@ import type { ServerRefusal } from '../../model/failure.ts'
 import type { ModelEvent, ModelMessage } from '../../model/model.ts'
 import type { AssistantBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import { noUsage } from '../openai-chat/usage.ts'
+import { noUsage, responsesUsage } from '../usage.ts'
 import {
   callBlock,
   countOf,
@@ -20,8 +20,7 @@ import {
   type Fields,
 } from '../reading.ts'
 import type { StopKind } from '../../transcript/stop.ts'
-import { responsesUsage } from './usage.ts'
-import { responsesWire } from './words.ts'
+import { responsesWire } from './request.ts'
 
 interface Draft {
   item: Fields

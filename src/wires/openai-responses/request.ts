@@ -56,3 +56,6 @@ const inputParts = new Set(['input_text', 'input_image', 'input_file', 'input_au
 const outputParts = new Set(['output_text', 'refusal'])
 export const partsFor = (role: unknown): ReadonlySet<string> =>
   role === 'assistant' ? outputParts : inputParts
+
+/** The name of this wire, in items and settings. */
+export const responsesWire = 'openai-responses' as const

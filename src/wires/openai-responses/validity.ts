@@ -22,7 +22,7 @@ import {
 
 type Rule = (items: readonly Fields[], request: ResponsesRequest) => readonly WireProblem[]
 
-const eachItem = eachIn('input')
+const eachItem = eachIn<Fields, ResponsesRequest>('input')
 
 const someItem: Rule = (items) => (items.length > 0 ? [] : [problem('some-item', 'input', 'there is none')])
 
@@ -53,12 +53,11 @@ const wholeCall = eachItem('call', (item) => {
   return typeof item['arguments'] === 'string' ? null : 'its arguments are not text'
 })
 
-const reasoning: Rule = (items, request) =>
-  eachItem('reasoning', (item, at) => {
-    if (!isReasoningItem(item)) return null
-    if (request['store'] === false && !isSealed(item)) return 'it is not stored and not sealed'
-    return leadsToItem(items, at) ? null : 'what it led to is not there'
-  })(items)
+const reasoning = eachItem('reasoning', (item, at, items, request) => {
+  if (!isReasoningItem(item)) return null
+  if (request['store'] === false && !isSealed(item)) return 'it is not stored and not sealed'
+  return leadsToItem(items, at) ? null : 'what it led to is not there'
+})
 
 const loneId = eachItem('lone-id', (item, at, items) =>
   isMade(item) && idOf(item) !== null && !reasoningBefore(items, at) ? 'its reasoning is not there' : null,

@@ -2,18 +2,16 @@
 import { countIn, onlyFields } from '../../model/count.ts'
 import type { ModelMessage } from '../../model/model.ts'
 import { openAiCacheRules } from '../openai-caching.ts'
-import { openAiFailure } from '../openai-chat/failure.ts'
+import { openAiFailure } from '../refusals.ts'
 import { mostTools } from '../openai-chat/request.ts'
-import { noUsage } from '../openai-chat/usage.ts'
+import { noUsage, responsesUsage } from '../usage.ts'
 import { fieldsOf, readWhole } from '../reading.ts'
 import type { Wire } from '../wire.ts'
 import { createResponsesComposer } from './compose.ts'
 import { ResponsesReader } from './reader.ts'
 import { repairResponses } from './repair.ts'
-import type { ResponsesRequest } from './request.ts'
-import { responsesUsage } from './usage.ts'
+import { type ResponsesRequest, responsesWire } from './request.ts'
 import { checkResponses } from './validity.ts'
-import { responsesWire } from './words.ts'
 
 export type { ResponsesRequest }
 

@@ -2,8 +2,7 @@
 // (PM33). A rule that denies or asks looks at every reading; what is not known before it runs cannot be compared with a
 // rule and is asked about.
 import { basename } from 'node:path/posix'
-import { awkRunsPrograms } from './awk-program.ts'
-import { sedRefusal } from './scripts.ts'
+import { awkRunsPrograms, sedRefusal } from './scripts.ts'
 import type { MaybeWord } from './word.ts'
 
 /** A command's own name, whatever folder it is called from. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { promptTokens } from '../../model/usage.ts'
+import { promptTokens } from '../model/usage.ts'
 import { mergeUsage, usageOf } from './usage.ts'
 
 describe('usage', () => {

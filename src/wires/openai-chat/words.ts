@@ -1,2 +1,0 @@
-/** The name of this wire, in items and settings. */
-export const chatWire = 'openai-chat' as const

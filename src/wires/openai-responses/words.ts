@@ -1,2 +1,0 @@
-/** The name of this wire, in items and settings. */
-export const responsesWire = 'openai-responses' as const
