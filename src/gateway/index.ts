@@ -3,7 +3,7 @@ export { startGateway, type Gateway, type GatewayLimits, type GatewayOptions } f
 export { Recorder } from './recorder.ts'
 export { Tenants } from './tenant.ts'
 export type { Level } from './plan-types.ts'
-export { isLoopback, pageRefusal } from './access.ts'
+export { isLoopback } from './access.ts'
 export type { Figures } from './savings.ts'
 export { pointingFor, programName, upstreamVariables, vendorUpstreams, type Pointing } from './clients.ts'
 export { readOrMakeSalt } from './identity.ts'

@@ -11,7 +11,7 @@ import {
 import { Agent as SecureAgent } from 'node:https'
 import { errorText } from '../disk/failure.ts'
 import { BreakList, CacheWatch } from './breaks.ts'
-import { isAllowed, listening, portOf, type AccessRules } from './access.ts'
+import { inUrl, isAllowed, listening, portOf, type AccessRules } from './access.ts'
 import { maxHeaderSize } from './forward.ts'
 import { findBytes } from './digest.ts'
 import { clientOf, hiderOf, tenantOf, type HeaderOf, routeOf } from './identity.ts'
@@ -96,9 +96,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let pruning = options.tenants.prune(options.limits)
   const daily = setInterval(() => (pruning = options.tenants.prune(options.limits)), dayMs)
   daily.unref()
-  const { host } = options.listen
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`,
+    url: `http://${inUrl(options.listen.host)}:${portOf(server)}`,
     savings: context.savings,
     breaks: context.breaks,
     stop: async () => {
