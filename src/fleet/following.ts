@@ -1,9 +1,12 @@
-// A session as server-sent events: one event for each entry, its number as the id, so that a reader who was cut off goes on where it
-// was. Entries are facts, so nothing is sent that could still change; what passes by between them is not.
+// A session for those who follow it. For people an entry is one line. For programs it is one server-sent event, its number as the
+// id, so that a reader who was cut off goes on where it was. Entries are facts, so nothing is sent that could still change; what
+// passes by between them is not.
 import type { ServerResponse } from 'node:http'
 import { encode } from '../transcript/codec.ts'
 import { seq, sessionId } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
+import { textIn } from '../transcript/content.ts'
+import { isKnown, type StoredEntry } from '../transcript/fact.ts'
 
 const pollMs = 300
 const beatMs = 15_000
@@ -50,4 +53,31 @@ async function written(response: ServerResponse, text: string): Promise<void> {
     response.once('drain', resolve)
     response.once('close', resolve)
   })
+}
+
+const mostChars = 160
+
+/** One entry in a line, for people who follow a session. */
+export function describeEntry(entry: StoredEntry): string {
+  if (!isKnown(entry)) return entry.unknown
+  const { fact } = entry
+  const words =
+    'content' in fact
+      ? textIn(fact.content as Parameters<typeof textIn>[0], ' ').replaceAll(/\s+/gu, ' ')
+      : ''
+  const calls =
+    fact.type === 'assistant-message'
+      ? fact.content
+          .flatMap((block) => (block.type === 'tool_use' ? [block.name] : []))
+          .map((name) => ` [${name}]`)
+      : []
+  const text =
+    fact.type === 'turn-end'
+      ? ` ${fact.outcome}${fact.failure === undefined ? '' : `: ${fact.failure.message}`}`
+      : words === ''
+        ? ''
+        : ` ${words}`
+  const cut = fact.type === 'assistant-message' && fact.partial === true ? ' (cut off)' : ''
+  const line = `${fact.type}${cut}${calls.join('')}${text}`
+  return line.length <= mostChars ? line : `${line.slice(0, mostChars).toWellFormed()}…`
 }

@@ -3,11 +3,9 @@
 import { figuresJson, jsonIn } from '../transcript/json.ts'
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import * as z from 'zod/mini'
-import { errorText } from '../disk/failure.ts'
-import type { Failure } from '../disk/failure.ts'
-import { pageRefusal } from '../gateway/index.ts'
+import { errorText, type Failure } from '../disk/failure.ts'
+import { inUrl, listening, pageRefusal, portOf } from '../gateway/access.ts'
 import type { Connection } from '../postgres/connection.ts'
 import { Queue } from '../postgres/queue.ts'
 import { postgresStore } from '../postgres/store.ts'
@@ -35,22 +33,13 @@ export async function startFleetServer(options: FleetServerOptions): Promise<Fle
   const followers = new Map<string, number>()
   const ending = new AbortController()
   const server: Server = createServer((request, response) => {
-    serve(
-      { ...options, port: (server.address() as AddressInfo).port },
-      request,
-      response,
-      followers,
-      ending.signal,
-    ).catch((error: unknown) => refuse(response, 500, `this request failed: ${errorText(error)}`))
+    serve({ ...options, port: portOf(server) }, request, response, followers, ending.signal).catch(
+      (error: unknown) => refuse(response, 500, `this request failed: ${errorText(error)}`),
+    )
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options.port, options.host, resolve)
-  })
-  const { port } = server.address() as AddressInfo
-  const name = options.host.includes(':') ? `[${options.host}]` : options.host
+  await listening(server, options)
   return {
-    url: `http://${name}:${port}`,
+    url: `http://${inUrl(options.host)}:${portOf(server)}`,
     stop: () =>
       new Promise((resolve) => {
         ending.abort()

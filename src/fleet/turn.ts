@@ -2,14 +2,13 @@
 // Everything that must outlive the process is in the database when the step ends, so whoever runs it (our worker, or a durable
 // engine of a team's own) may be killed at any moment and run it again.
 import type { Engine } from '../engine/engine.ts'
-import { EngineError } from '../engine/session.ts'
-import type { Session } from '../engine/session.ts'
-import type { LiveEvent } from '../engine/live.ts'
+import { EngineError, type Session } from '../engine/session.ts'
+import { type LiveEvent, textOf } from '../engine/live.ts'
 import { refused, type Failure, type Result, errorText } from '../disk/failure.ts'
-import type { Claimed, Finished, InputRow, Queue } from '../postgres/queue.ts'
+import type { Claimed, InputRow, Queue } from '../postgres/queue.ts'
 import type { PostgresStore } from '../postgres/store.ts'
-import { isKnown, isRealInput } from '../transcript/fact.ts'
-import { sessionId, type SessionId } from '../transcript/ids.ts'
+import { isKnown, isRealInput, type FactOf, type Usage } from '../transcript/fact.ts'
+import { sessionId, type SessionId, seq } from '../transcript/ids.ts'
 import type { Pending } from './questions.ts'
 
 /** An engine for one claimed session, over the store it was claimed from. */
@@ -59,7 +58,9 @@ export const failureDefaults = { mostTries: 5, retryMs: 2_000, longestRetryMs: 1
 export async function workOn(claimed: Claimed, ports: TurnPorts, signal: AbortSignal): Promise<StepOutcome> {
   const { store } = ports
   const lease = { session: sessionId(claimed.session), epoch: claimed.epoch, token: claimed.token }
-  const made = await ports.openEngine(claimed, store).catch(failureOf)
+  const made = await ports
+    .openEngine(claimed, store)
+    .catch((error: unknown) => refused('fault', errorText(error)))
   if (!made.ok) {
     const outcome: StepOutcome = { kind: 'failed', turns: 0, failure: made.failure }
     await noteFailure(claimed, outcome, ports)
@@ -91,19 +92,11 @@ export async function workOn(claimed: Claimed, ports: TurnPorts, signal: AbortSi
 
 async function noteFailure(claimed: Claimed, outcome: StepOutcome, ports: TurnPorts): Promise<void> {
   if (outcome.kind !== 'failed') return
-  const { mostTries, retryMs, longestRetryMs } = { ...failureDefaults, ...defined(ports) }
-  const wait = Math.min(longestRetryMs, retryMs * 2 ** Math.max(0, claimed.tries - 1))
+  const { mostTries = failureDefaults.mostTries, retryMs = failureDefaults.retryMs } = ports
+  const wait = Math.min(failureDefaults.longestRetryMs, retryMs * 2 ** Math.max(0, claimed.tries - 1))
   const { code, message } = outcome.failure
   await ports.queue.fail(claimed, `${code}: ${message}`, mostTries, wait)
 }
-
-const failureOf = (error: unknown): { readonly ok: false; readonly failure: Failure } =>
-  refused('fault', errorText(error))
-
-const defined = ({ mostTries, retryMs }: TurnPorts) => ({
-  ...(mostTries === undefined ? {} : { mostTries }),
-  ...(retryMs === undefined ? {} : { retryMs }),
-})
 
 function outcomeOf(error: unknown, turns: number): StepOutcome {
   const failure: Failure =
@@ -128,7 +121,7 @@ async function drain(
   if (cut !== null) await session.rewind(cut)
   for (let seen = claimed.n; ;) {
     if (signal.aborted || ports.isStopping?.() === true) return { kind: 'stopped', turns: counted.turns }
-    const next = await nextInput(queue, claimed.session, mostInputs)
+    const next = await nextInput(queue, claimed.session)
     if (!next.ok) return { kind: 'failed', turns: counted.turns, failure: next.failure }
     if (next.row !== null && next.row.parked !== null)
       return { kind: 'parked', turns: counted.turns, why: next.row.parked }
@@ -147,7 +140,7 @@ async function drain(
     }
     const finished = await queue.finish(claimed, seen)
     if (!finished.ok) return { kind: 'failed', turns: counted.turns, failure: finished.failure }
-    if (finished.outcome !== 'more') return finishedAs(finished.outcome, counted.turns)
+    if (finished.outcome !== 'more') return { kind: finished.outcome, turns: counted.turns }
     const again = await queue.wantedNumber(claimed.session)
     if (!again.ok) return { kind: 'failed', turns: counted.turns, failure: again.failure }
     seen = again.n
@@ -165,17 +158,8 @@ function parkIt(
   return isQuestion ? queue.parkForQuestion(session, why) : queue.park(session, why)
 }
 
-const finishedAs = (outcome: Exclude<Finished, 'more'>, turns: number): StepOutcome => ({
-  kind: outcome === 'done' ? 'done' : 'fenced',
-  turns,
-})
-
-async function nextInput(
-  queue: Queue,
-  session: string,
-  most: number,
-): Promise<Result<{ readonly row: InputRow | null }>> {
-  const found = await queue.inbox(session, null, most)
+async function nextInput(queue: Queue, session: string): Promise<Result<{ readonly row: InputRow | null }>> {
+  const found = await queue.inbox(session, null, mostInputs)
   if (!found.ok) return found
   return { ok: true, row: found.rows.find(({ kind }) => kind !== 'mail') ?? null }
 }
@@ -203,7 +187,9 @@ async function runTurn(
   signal: AbortSignal,
 ): Promise<TurnEnded> {
   const events =
-    row === null ? session.goOn(signal) : session.send(textOf(row), signal, { id: row.id, origin: 'program' })
+    row === null
+      ? session.goOn(signal)
+      : session.send(wordsOf(row), signal, { id: row.id, origin: 'program' })
   let ended: TurnEnded = {
     outcome: 'failed',
     failure: { code: 'fault', message: 'the turn ended without a word' },
@@ -237,7 +223,7 @@ function afterTurn(
 }
 
 /** What the model is sent for an input: its words, or what a person said to a question. */
-function textOf({ kind, body }: InputRow): string {
+function wordsOf({ kind, body }: InputRow): string {
   if (kind !== 'answer') return body
   const { tool, body: subject, answer } = JSON.parse(body) as { tool: string; body: string; answer: string }
   const said =
@@ -246,3 +232,102 @@ function textOf({ kind, body }: InputRow): string {
       : `It is not allowed${answer.startsWith('deny: ') ? `: ${answer.slice('deny: '.length)}` : ''}. Go on without it.`
   return `The question about ${tool} was answered.\n\n${subject}\n\n${said}`
 }
+
+// One input and its answer as one step, for teams that run a durable engine of their own: the id of the input is the key of the
+// step. Run again after a crash, it finds what was done and does the rest; run twice at once, one of the two waits.
+
+export interface StepInput {
+  readonly session: string
+  /** The key: the same id again is the same step. */
+  readonly id: string
+  readonly text: string
+  readonly team?: string | undefined
+  readonly project?: string | undefined
+}
+
+export interface StepAnswer {
+  /** Where the input stands in the transcript. */
+  readonly seq: number
+  readonly text: string
+  readonly usage: readonly Usage[]
+}
+
+const pollMs = 250
+
+/** Delivers an input and gives its answer, once for each id. */
+export async function runTurnStep(
+  input: StepInput,
+  ports: TurnPorts,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Result<StepAnswer>> {
+  const { queue, store } = ports
+  const { session, id, text: body, team, project } = input
+  const sent = await queue.send({ session, id, kind: 'input', body, team, project })
+  if (!sent.ok) return sent
+  for (;;) {
+    const answer = await answerTo(input, ports)
+    if (!answer.ok || answer.answer !== null) return answer.ok ? { ok: true, ...answer.answer! } : answer
+    if (signal.aborted) return refused('aborted', `the step ${id} was stopped; run it again to go on`)
+    const row = await queue.rows(session)
+    if (!row.ok) return row
+    const parked = row.rows[0]?.parked ?? null
+    if (parked !== null) return refused('parked', `session ${session} is parked: ${parked}`)
+    const askedAt = performance.now()
+    const leased = await store.lease(sessionId(session))
+    if (!leased.ok && leased.why === 'failed') return leased
+    if (!leased.ok) {
+      await new Promise((resolve) => setTimeout(resolve, pollMs))
+      continue
+    }
+    const { lease, next } = leased
+    const n = await queue.wantedNumber(session)
+    if (!n.ok) {
+      // Kept, it would be renewed for nobody.
+      await store.release(lease)
+      return n
+    }
+    store.adopt(lease, next, askedAt)
+    const claimed: Claimed = {
+      session,
+      epoch: lease.epoch,
+      token: lease.token,
+      tries: 1,
+      n: n.n,
+      next,
+      team: team ?? null,
+      project: project ?? null,
+      failure: null,
+      isTakeover: false,
+      waitedMs: 0,
+    }
+    const outcome = await workOn(claimed, ports, signal)
+    if (outcome.kind === 'failed') return { ok: false, failure: outcome.failure }
+  }
+}
+
+/**
+ * The words that end the turn: the first whole answer without a call. A turn that another worker went on with has an end of its
+ * own only where it was cut off, so the end is no sign.
+ */
+async function answerTo(
+  { session, id }: StepInput,
+  { queue, store }: TurnPorts,
+): Promise<Result<{ readonly answer: StepAnswer | null }>> {
+  const place = await queue.deliveredAt(session, id)
+  if (!place.ok) return place
+  if (place.seq === null) return { ok: true, answer: null }
+  const usage: Usage[] = []
+  for await (const item of store.read(sessionId(session), { from: seq(place.seq + 1) })) {
+    if (item.kind === 'failed') return { ok: false, failure: item.failure }
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    const { fact } = item.entry
+    if (fact.type !== 'assistant-message') continue
+    if (fact.usage !== undefined) usage.push(fact.usage)
+    if (isFinal(fact)) return { ok: true, answer: { seq: place.seq, text: textOf(item.entry), usage } }
+  }
+  return { ok: true, answer: null }
+}
+
+/** Whether an answer is whole and ends its turn. */
+export const isFinal = (fact: FactOf<'assistant-message'>): boolean =>
+  fact.partial !== true && fact.content.every(({ type }) => type !== 'tool_use')

@@ -4,9 +4,10 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Failure } from '../disk/failure.ts'
 import { sessionId } from '../transcript/ids.ts'
-import type { Claimed } from '../postgres/queue.ts'
+import type { Claimed, Queue } from '../postgres/queue.ts'
 import { leaseDefaults } from '../postgres/store.ts'
 import { failureDefaults, workOn, type StepOutcome, type TurnPorts } from './turn.ts'
+import type { TelemetryPort } from '../telemetry/index.ts'
 
 export interface WorkerOptions extends TurnPorts {
   /** Sessions at once. */
@@ -134,4 +135,41 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(end, ms)
     signal.addEventListener('abort', end)
   })
+}
+
+// What it tells beside its sessions: how long inputs waited, what it took over, what is set aside. No session stands on a metric.
+
+const milli = 1000
+const lookMs = 30_000
+
+/** Hears what a worker does and counts it. */
+export const workerMetrics =
+  (port: TelemetryPort, now: () => number) =>
+  (event: WorkerEvent): void => {
+    if (event.type !== 'claimed') return
+    if (event.isTakeover) port.count('palimpsest.lease.takeovers', 1, {}, now())
+    else port.record('palimpsest.store.queue.wait', Math.max(0, event.waitedMs) / milli, {}, now())
+  }
+
+/** Looks at what waits and what is parked now and then, until it is stopped. */
+export function queueMetrics(
+  queue: Queue,
+  port: TelemetryPort,
+  now: () => number,
+): { stop(): Promise<void> } {
+  const look = async (): Promise<void> => {
+    const found = await queue.waiting()
+    if (!found.ok) return
+    port.count('palimpsest.inbox.age', found.oldestMs / milli, {}, now())
+    port.count('palimpsest.sessions.parked', found.parked, {}, now())
+  }
+  const timer = setInterval(() => void look(), lookMs)
+  timer.unref()
+  void look()
+  return {
+    async stop() {
+      clearInterval(timer)
+      await look()
+    },
+  }
 }

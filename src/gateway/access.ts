@@ -1,9 +1,8 @@
 // Who may speak to the gateway. A page in a browser must not, whatever name it found for this address: the Host has to be
 // the bound one and there must be no foreign Origin. Beyond this machine everything needs the token.
-import type { Server } from 'node:http'
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { timingSafeEqual, hash } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 
 export interface AccessRules {
   readonly host: string
@@ -69,6 +68,9 @@ export const single = (value: string | string[] | undefined): string | undefined
 export const isEqual = (a: string, b: string): boolean =>
   // No token is no door that stands open.
   b !== '' && timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
+
+/** A host as it stands in an address. */
+export const inUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 export const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0
 

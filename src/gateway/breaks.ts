@@ -5,18 +5,17 @@ import { memberOf, stringAt, type Node } from '../fit/json-spans.ts'
 import type { ForeignRequest } from '../fit/layouts.ts'
 import { lookUp, ratesOf, type ModelTable } from '../model/models.ts'
 import { promptTokens } from '../model/usage.ts'
-import type { BreakCause } from '../request/break-report.ts'
+import { type BreakCause, describeCause } from '../request/break-report.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Usage } from '../transcript/fact.ts'
 import { lifetimeMs, type Lifetime } from '../transcript/lifetime.ts'
 import { sha256 } from './digest.ts'
 import { Recent, rememberedSessions } from './recent.ts'
-import { lifetimeIn } from './cached-for.ts'
+import { wires } from '../wires/routing.ts'
 import { summaryAt, type Plan } from './plan-types.ts'
-import { wireOf } from './wires.ts'
 
 /** What a request was made of, as far as a cache is keyed by it. */
-export interface Snapshot {
+interface Snapshot {
   readonly model: string
   readonly tools: ReadonlyMap<string, string>
   readonly toolChars: number
@@ -106,7 +105,7 @@ export class CacheWatch {
   heard(session: string, request: ForeignRequest, snapshot: Snapshot, usage: Usage, now: number): Heard {
     const before = this.#readings.get(session)
     const hits = usage.cacheRead > 0 ? (before?.hits ?? 0) + 1 : 0
-    const { kind } = wireOf(request.wire).cacheRules(lookUp(this.#models, snapshot.model))
+    const { kind } = wires[request.wire].cacheRules(lookUp(this.#models, snapshot.model))
     // Where a client names what is cached, the rest of a prompt never was: nothing of it can be lost.
     const isMarked = kind === 'explicit' || usage.cacheWrite > 0
     const cached = isMarked ? usage.cacheRead + usage.cacheWrite : promptTokens(usage)
@@ -131,7 +130,7 @@ function judged(
   const isOurs = now.compacts || ours !== null
   const heard = { isOurs, isWarm, expected: before.cached }
   const info = lookUp(models, now.model)
-  const { slackTokens, hitsBefore } = wireOf(request.wire).cacheRules(info).breaks
+  const { slackTokens, hitsBefore } = wires[request.wire].cacheRules(info).breaks
   const tokens = before.cached - usage.cacheRead
   const isFall = tokens > slackTokens && tokens > defaults.request.breakShare * before.cached
   // A compaction of ours is written down as what it is, and its price is in what was paid.
@@ -205,4 +204,50 @@ function sentInAnotherWay(before: Snapshot, now: Snapshot, request: ForeignReque
     return messageCause(unit.message, block, unit.start, 'gateway')
   }
   return null
+}
+
+interface ListedBreak {
+  readonly session: string
+  readonly tokens: number
+  readonly cost: number
+  /** Each cause in words. */
+  readonly causes: readonly string[]
+}
+
+/** So many are named one by one. */
+const mostListed = 100
+
+export class BreakList {
+  readonly #newest: ListedBreak[] = []
+  #count = 0
+  #cost = 0
+
+  add(session: string, { causes, tokens, cost }: ForeignBreak): void {
+    this.#count++
+    this.#cost += cost
+    this.#newest.push({ session, tokens, cost, causes: causes.map(describeCause) })
+    if (this.#newest.length > mostListed) this.#newest.shift()
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Dollars beyond reading what was lost. */
+  get cost(): number {
+    return this.#cost
+  }
+
+  get newest(): readonly ListedBreak[] {
+    return this.#newest
+  }
+}
+
+const longMark = Buffer.from('"ttl":"1h"')
+
+/** How long the provider's cache keeps what a foreign request writes. */
+export function lifetimeIn({ wire, bytes, model }: ForeignRequest, models: ModelTable): Lifetime {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (wire === 'anthropic') return buffer.includes(longMark) ? '1h' : '5m'
+  return wires[wire].cacheRules(lookUp(models, model ?? '')).lifetimes[0] ?? '5m'
 }

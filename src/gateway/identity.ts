@@ -1,9 +1,16 @@
-// Who sends, and what the client says the conversation is called. The credential is never kept: a salted hash of it is the
-// tenant, and no lookup crosses that. A label is a claim, used to group and never believed over the content.
+// What a request says of itself: who sends it, what the client calls the conversation, and what its path asks for. The
+// credential is never kept: a salted hash of it is the tenant, and no lookup crosses that. A label is a claim, used to group
+// and never believed over the content.
 import { objectIn } from '../transcript/json.ts'
-import { hash } from 'node:crypto'
+import { hash, randomBytes, randomUUID } from 'node:crypto'
 import { isRecord } from '../transcript/content.ts'
 import { parameter, type ForeignRequest } from '../fit/layouts.ts'
+import { join } from 'node:path'
+import { attempt, makeFolders, type FileSystem, type Result } from '../disk/fs.ts'
+import { replaceFile } from '../disk/replace.ts'
+import { fileMode, folderMode } from './segments.ts'
+import { readSmall } from '../disk/small-file.ts'
+import type { WireName } from '../model/model.ts'
 
 /** A header by its name in small letters. */
 export type HeaderOf = (name: string) => string | undefined
@@ -85,4 +92,68 @@ export function isSideRequest(header: HeaderOf, request: ForeignRequest): boolea
     (!request.hasTools && request.messages <= 1) ||
     (typeof most === 'number' && most <= 1)
   )
+}
+
+const saltBytes = 32
+
+/** The salt of this installation: with it a credential becomes the name of a tenant, and cannot be guessed back from that. */
+export async function readOrMakeSalt(fs: FileSystem, folder: string): Promise<Result<{ salt: string }>> {
+  const made = await attempt(`making ${folder}`, async () => {
+    await makeFolders(fs, folder, folderMode)
+    return {}
+  })
+  if (!made.ok) return made
+  const path = join(folder, 'salt')
+  // Written once: of two gateways that start together the second reads what the first has made.
+  const written = await replaceFile(fs, path, randomBytes(saltBytes), {
+    mode: fileMode,
+    unique: () => randomUUID(),
+    existing: 'refuse',
+  })
+  if (!written.ok && written.failure.code !== 'exists') return written
+  const read = await readSmall(fs, path, saltBytes)
+  return read.ok ? { ok: true, salt: read.bytes.toString('base64url') } : read
+}
+
+/** What a path means: which wire it speaks and what is asked. Paths are the upstream's own; nothing is renamed. */
+export type Route =
+  | { readonly kind: 'answer' | 'count'; readonly wire: WireName }
+  /** Anything else: forwarded as it is. */
+  | { readonly kind: 'other'; readonly wire: WireName }
+  | { readonly kind: 'hello' }
+  | { readonly kind: 'status' }
+
+const patterns: readonly (readonly [pattern: RegExp, kind: 'answer' | 'count', wire: WireName])[] = [
+  [/\/messages\/count_tokens$/u, 'count', 'anthropic'],
+  [/\/messages$/u, 'answer', 'anthropic'],
+  [/\/chat\/completions$/u, 'answer', 'openai-chat'],
+  [/\/responses\/input_tokens$/u, 'count', 'openai-responses'],
+  [/\/responses$/u, 'answer', 'openai-responses'],
+  [/:(?:streamGenerateContent|generateContent)$/u, 'answer', 'gemini'],
+  [/:countTokens$/u, 'count', 'gemini'],
+]
+
+/** The vendor whose credential a request carries, where its path does not say whose it is; no key goes to another. */
+function vendorOf(path: string, header: HeaderOf, hasKey: boolean): WireName {
+  if (path.startsWith('/v1beta') || path.startsWith('/upload/v1beta')) return 'gemini'
+  if (hasKey || header('x-goog-api-key') !== undefined) return 'gemini'
+  if (path.startsWith('/api/') || path.startsWith('/v1/messages')) return 'anthropic'
+  const isTheirs = ['anthropic-version', 'anthropic-beta', 'x-api-key'].some(
+    (name) => header(name) !== undefined,
+  )
+  if (isTheirs || header('authorization') === undefined) return 'anthropic'
+  return 'openai-responses'
+}
+
+export function routeOf(
+  method: string,
+  { pathname: path, hasKey }: { readonly pathname: string; readonly hasKey: boolean },
+  header: HeaderOf,
+): Route {
+  if (path === '/palimpsest/status') return { kind: 'status' }
+  if ((method === 'HEAD' || method === 'GET') && (path === '/' || path === '/api/hello'))
+    return { kind: 'hello' }
+  const found = method === 'POST' ? patterns.find(([pattern]) => pattern.test(path)) : undefined
+  if (found !== undefined) return { kind: found[1], wire: found[2] }
+  return { kind: 'other', wire: vendorOf(path, header, hasKey) }
 }

@@ -3,7 +3,8 @@
 import { spliced } from '../fit/json-spans.ts'
 import { applyDecisions, shownText, type AppliedEdit } from '../fit/applying.ts'
 import { chainOf, type Chain } from '../fit/chain.ts'
-import { lifetimeIn } from './cached-for.ts'
+import { lifetimeIn } from './breaks.ts'
+import { wires } from '../wires/routing.ts'
 import { summaryAt, type Level, type Place, type Plan } from './plan-types.ts'
 import { sha256 } from './digest.ts'
 import { isSideRequest, labelOf, type HeaderOf } from './identity.ts'
@@ -17,7 +18,6 @@ import { isRecord } from '../transcript/content.ts'
 import { lifetimeMs } from '../transcript/lifetime.ts'
 import { firstUnsent, opensTurn } from '../fit/turns.ts'
 import { newResults, trimmed, type TrimLimits, type UnitEdit } from '../fit/trim.ts'
-import { wireOf } from './wires.ts'
 
 export interface PlanLimits extends TrimLimits {
   /** Where the dial stands for compactions. */
@@ -142,7 +142,7 @@ function isValidWith(
     edit: (each) => tenant.edit(each),
     boundary: (each) => (each === link ? boundary : tenant.boundary(each)),
   })
-  const wire = wireOf(request.wire)
+  const wire = wires[request.wire]
   const broken = (bytes: Uint8Array): ReadonlySet<string> =>
     new Set(
       wire

@@ -2,15 +2,14 @@
 // written is said once and the traffic goes on. What is kept has its secrets taken out; what is forwarded has not.
 import { errorText } from '../disk/failure.ts'
 import { redact } from '../disk/redact.ts'
-import type { AssistantBlock } from '../transcript/content.ts'
-import { isKnown, type Fact, type Usage } from '../transcript/fact.ts'
+import type { ModelMessage } from '../model/model.ts'
+import { isKnown, type Fact } from '../transcript/fact.ts'
 import { emptyTail, step, type Tail } from '../transcript/grammar.ts'
 import { seq, sessionId, type Clock, type Ids } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
 import { Transcript } from '../transcript/transcript.ts'
-import type { Boundary } from '../fit/compaction.ts'
 import type { ForeignBreak } from './breaks.ts'
-import type { ShownEdit } from './plan-types.ts'
+import type { Plan, ShownEdit } from './plan-types.ts'
 import { factsOf, instructionsOf, saidIn } from '../fit/facts.ts'
 import type { ForeignRequest } from '../fit/layouts.ts'
 
@@ -35,19 +34,9 @@ export interface Passed {
   /** Takes the credential of the request out of a text. */
   readonly hide: (text: string) => string
 }
-export interface Answered {
-  readonly content: readonly AssistantBlock[]
-  readonly messageId: string
-  readonly model: string
-  readonly stop: string | null
-  readonly usage: Usage
+/** What was heard of an answer. */
+export interface Answered extends ModelMessage {
   readonly isPartial: boolean
-}
-
-export interface CompactedUnits {
-  readonly boundary: Boundary
-  readonly from: number
-  readonly end: number
 }
 
 interface Open {
@@ -141,7 +130,7 @@ export class Recorder {
   }
 
   /** A text of ours took the place of these units. */
-  compacted(session: string, { boundary, from, end }: CompactedUnits): void {
+  compacted(session: string, { boundary, from, end }: NonNullable<Plan['boundary']>): void {
     this.#enqueue(session, async () => {
       const open = await this.#open.get(session)
       const [first, next] = [open?.places.get(from), open?.places.get(end)]

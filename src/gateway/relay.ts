@@ -2,14 +2,21 @@
 // says, errors included, reaches the client unchanged; an edited request that is refused is sent once as the client made it.
 import type { Agent as PlainAgent, IncomingMessage, ServerResponse } from 'node:http'
 import type { Agent as SecureAgent } from 'node:https'
-import type { BreakList } from './break-list.ts'
-import { snapshotOf, type CacheWatch } from './breaks.ts'
-import { beginningOf, isDelayed, wholeOf, type Beginning } from './beginning.ts'
+import { type BreakList, snapshotOf, type CacheWatch } from './breaks.ts'
+import {
+  endedEarly,
+  isDelayed,
+  isEventStream,
+  wholeOf,
+  type EndedEarly,
+  hearAnswer,
+  type HeardAnswer,
+  unpacked,
+} from './hearing.ts'
+import { single } from './access.ts'
 import { endToEnd, forward } from './forward.ts'
-import { hearAnswer, type HeardAnswer } from './hearing.ts'
-import { wireOf } from './wires.ts'
+import { wires } from '../wires/routing.ts'
 import { paceAfter, type Pace } from '../fit/pace.ts'
-import { unpacked } from './tee.ts'
 import type { ServerRefusal } from '../model/failure.ts'
 import type { WireName } from '../model/model.ts'
 import type { ModelTable } from '../model/models.ts'
@@ -19,7 +26,7 @@ import { untouched } from './plan.ts'
 import type { Level, Plan } from './plan-types.ts'
 import type { Answered, Recorder } from './recorder.ts'
 import type { Recent } from './recent.ts'
-import type { Route } from './routes.ts'
+import type { Route } from './identity.ts'
 import type { Savings } from './savings.ts'
 import { splicesWithout } from '../fit/applying.ts'
 import { isReasoningUnit } from '../fit/compaction.ts'
@@ -189,27 +196,23 @@ async function lateRefusal(
   context: RelayContext,
   answer: IncomingMessage,
   { request, afterOverflow }: Sent,
-): Promise<(Beginning & { readonly isOver: true }) | null> {
+): Promise<EndedEarly | null> {
   if (afterOverflow === null || !isDelayed(request.wire, answer)) return null
   const heard = heardBy(context, answer, request)
-  const beginning = heard === null ? null : await beginningOf(answer, heard, context.options.limits.pingMs)
-  return beginning?.isOver === true ? beginning : null
+  return heard === null ? null : endedEarly(answer, heard, context.options.limits.pingMs)
 }
 
 function refusalIn({ statusCode, headers }: IncomingMessage, body: Buffer, most: number): ServerRefusal {
   return {
     status: statusCode ?? null,
     text: unpacked(headers['content-encoding'], body, most),
-    header: (name) => {
-      const value = headers[name]
-      return Array.isArray(value) ? (value[0] ?? null) : (value ?? null)
-    },
+    header: (name) => single(headers[name]) ?? null,
   }
 }
 
 /** What a refusal means; null where there is none. */
 const codeOf = ({ options }: RelayContext, wire: WireName, refusal: ServerRefusal | null): string | null =>
-  refusal === null ? null : wireOf(wire).failureOf(refusal, options.clock.now()).failure.code
+  refusal === null ? null : wires[wire].failureOf(refusal, options.clock.now()).failure.code
 
 function noteOf(level: Level, plan: Plan | null): string {
   if (plan === null || plan.edited === 0) return `${level}; blocks=0`
@@ -236,7 +239,7 @@ function pass(
 ): void {
   // Nothing can be added to what is encoded, or has said its length: the client would take the rest for its next answer.
   const isStream =
-    (answer.headers['content-type'] ?? '').includes('text/event-stream') &&
+    isEventStream(answer.headers) &&
     answer.headers['content-encoding'] === undefined &&
     answer.headers['content-length'] === undefined
   const ping = isStream ? setInterval(() => quiet(), options.limits.pingMs) : null

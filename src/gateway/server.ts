@@ -11,23 +11,21 @@ import {
 import { Agent as SecureAgent } from 'node:https'
 import { figuresJson } from '../transcript/json.ts'
 import { errorText } from '../disk/failure.ts'
-import { BreakList } from './break-list.ts'
-import { CacheWatch } from './breaks.ts'
-import { isAllowed, isLoopback, listening, portOf, type AccessRules } from './access.ts'
+import { BreakList, CacheWatch } from './breaks.ts'
+import { inUrl, isAllowed, isLoopback, listening, portOf, type AccessRules } from './access.ts'
 import { maxHeaderSize } from './forward.ts'
 import { findBytes } from './digest.ts'
-import { clientOf, hiderOf, type HeaderOf } from './identity.ts'
+import { clientOf, hiderOf, routeOf, type HeaderOf } from './identity.ts'
 import { readRequest, type ForeignRequest } from '../fit/layouts.ts'
 import type { WireName } from '../model/model.ts'
 import { compactedPlan, planFor, untouched, type PlanLimits, type PlanOptions } from './plan.ts'
 import type { Level, Plan } from './plan-types.ts'
 import type { Recorder } from './recorder.ts'
-import type { KeptLimits } from './pruning.ts'
+import type { KeptLimits } from './segments.ts'
 import { Recent, rememberedSessions } from './recent.ts'
 import { relay, type Exchange, type RelayContext } from './relay.ts'
 import { Savings } from './savings.ts'
 import { Senders } from './senders.ts'
-import { routeOf } from './routes.ts'
 import type { ModelTable } from '../model/models.ts'
 import type { Clock } from '../transcript/ids.ts'
 import type { Tenants } from './tenant.ts'
@@ -102,9 +100,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let pruning = options.tenants.prune(options.limits)
   const daily = setInterval(() => (pruning = options.tenants.prune(options.limits)), dayMs)
   daily.unref()
-  const { host } = options.listen
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`,
+    url: `http://${inUrl(options.listen.host)}:${portOf(server)}`,
     savings: context.savings,
     breaks: context.breaks,
     stop: async () => {

@@ -7,10 +7,16 @@ import { attempt, makeFolders, type FileSystem, type Result } from '../disk/fs.t
 import { replaceFile } from '../disk/replace.ts'
 import { ChainIndex, tipOf, type Chain } from '../fit/chain.ts'
 import type { Clock } from '../transcript/ids.ts'
-import { fileMode, folderMode } from './line-file.ts'
-import { pruneKept, type KeptLimits, type Pruned } from './pruning.ts'
+import {
+  fileMode,
+  folderMode,
+  oldestKept,
+  Segments,
+  pruneKept,
+  type KeptLimits,
+  type Pruned,
+} from './segments.ts'
 import { Recent } from './recent.ts'
-import { oldestKept, Segments } from './segments.ts'
 import type { Boundary } from '../fit/compaction.ts'
 import type { UnitEdit } from '../fit/trim.ts'
 
@@ -38,7 +44,7 @@ export class Tenant {
   readonly #boundaries = new Map<string, Boundary>()
   /** In which of the files a decision was written last. */
   readonly #segmentOf = new Map<string, number>()
-  readonly #tips = new Map<string, TipUnit>()
+  readonly #tips = new Recent<TipUnit>(conversations)
   /** Which call gave a text that is still sent whole, by the beginning the result ends. */
   readonly #whole = new Recent<{ readonly text: string; readonly call: string }>(rememberedWholes)
   /** When a kept text was last marked as used. */
@@ -88,7 +94,7 @@ export class Tenant {
         units > 0
       ) {
         this.chains.recall(session, label, { head, tip, units })
-        if (isText(last)) this.#noteTip(session, { units, last })
+        if (isText(last)) this.#tips.set(session, { units, last })
       }
     }
   }
@@ -159,17 +165,10 @@ export class Tenant {
     return this.#tips.get(session)
   }
 
-  #noteTip(session: string, tip: TipUnit): void {
-    this.#tips.delete(session)
-    this.#tips.set(session, tip)
-    const [oldest] = this.#tips.keys()
-    if (this.#tips.size > conversations && oldest !== undefined) this.#tips.delete(oldest)
-  }
-
   /** A request was sent as the newest of a session; `last` is the hash of its last unit alone. */
   take(session: string, label: string, chain: Chain, last: string): void {
     this.chains.take(session, label, chain)
-    this.#noteTip(session, { units: chain.links.length, last })
+    this.#tips.set(session, { units: chain.links.length, last })
     // Only groups requests into sessions after a restart: losing the last moments of it costs nobody anything.
     void this.#tipFile.append([{ v: 1, by: this.#self, session, label, last, ...tipOf(chain) }], false)
   }

@@ -1,7 +1,7 @@
 // Budgets: what may be spent, by whom, in a period. What a request can cost at most is reserved before it is sent; what it did
 // cost is counted with its answer by the store.
 import { refused, type Result } from '../disk/failure.ts'
-import type { Connection } from './connection.ts'
+import { callsOf, type Calls, type Connection } from './connection.ts'
 
 /** What a cap can be set for. */
 export const budgetScopes = ['tenant', 'team', 'project', 'tree'] as const
@@ -35,11 +35,11 @@ export type Reserved =
 
 /** What a tenant, team, project or tree of sessions may spend: reserved before a request, booked with its answer. */
 export class Budgets {
-  readonly #connection: Connection
+  readonly #calls: Calls
   readonly tenant: string
 
   constructor(connection: Connection, tenant: string) {
-    this.#connection = connection
+    this.#calls = callsOf(connection, tenant)
     this.tenant = tenant
   }
 
@@ -49,23 +49,12 @@ export class Budgets {
     request: string,
     dollars: number | null,
   ): Promise<Result<{ readonly reserved: Reserved }>> {
-    const found = await this.#connection.query('select pal.reserve($1, $2, $3, $4, $5) as said', [
-      this.tenant,
-      lease.session,
-      lease.token,
-      request,
-      dollars,
-    ])
-    return found.ok ? { ok: true, reserved: found.rows[0]!['said'] as Reserved } : found
+    const found = await this.#calls.value('reserve', [lease.session, lease.token, request, dollars])
+    return found.ok ? { ok: true, reserved: found.value as Reserved } : found
   }
 
-  async free(session: string, request: string): Promise<Result<object>> {
-    const found = await this.#connection.query('select pal.free_reservation($1, $2, $3)', [
-      this.tenant,
-      session,
-      request,
-    ])
-    return found.ok ? { ok: true } : found
+  free(session: string, request: string): Promise<Result<object>> {
+    return this.#calls.done('free_reservation', [session, request])
   }
 
   /** For a period of whole days; a budget that is there gets the new cap. */
@@ -73,28 +62,15 @@ export class Budgets {
     const { scope, name, from, to, cap } = budget
     if (!Number.isFinite(cap) || cap < 0) return refused('invalid', 'a cap is a number of dollars, 0 or more')
     if (!(from < to)) return refused('invalid', `the period from ${from} to ${to} holds no day`)
-    const found = await this.#connection.query('select pal.set_budget($1, $2, $3, $4, $5, $6)', [
-      this.tenant,
-      scope,
-      scope === 'tenant' ? '' : name,
-      from,
-      to,
-      cap,
-    ])
-    return found.ok ? { ok: true } : found
+    return this.#calls.done('set_budget', [scope, scope === 'tenant' ? '' : name, from, to, cap])
   }
 
-  async remove(scope: BudgetScope, name: string): Promise<Result<{ readonly isFound: boolean }>> {
-    const found = await this.#connection.query('select pal.remove_budget($1, $2, $3) as found', [
-      this.tenant,
-      scope,
-      scope === 'tenant' ? '' : name,
-    ])
-    return found.ok ? { ok: true, isFound: found.rows[0]!['found'] === true } : found
+  remove(scope: BudgetScope, name: string): Promise<Result<{ readonly isFound: boolean }>> {
+    return this.#calls.found('remove_budget', [scope, scope === 'tenant' ? '' : name])
   }
 
   async rows(): Promise<Result<{ readonly budgets: readonly BudgetRow[] }>> {
-    const found = await this.#connection.query('select pal.budget_rows($1) as row', [this.tenant])
-    return found.ok ? { ok: true, budgets: found.rows.map(({ row }) => row as BudgetRow) } : found
+    const found = await this.#calls.values('budget_rows', [])
+    return found.ok ? { ok: true, budgets: found.values as readonly BudgetRow[] } : found
   }
 }

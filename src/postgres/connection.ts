@@ -27,6 +27,51 @@ export interface Connection {
   close(): Promise<void>
 }
 
+type Values = Parameters<Connection['query']>[1]
+
+/** The functions of the database, as one tenant calls them: each is given the tenant first. */
+export interface Calls {
+  /** What a function returns; `done` where that says nothing, `found` where it says whether there was any. */
+  value(name: string, values: Values): Promise<Result<{ readonly value: unknown }>>
+  done(name: string, values: Values): Promise<Result<object>>
+  found(name: string, values: Values): Promise<Result<{ readonly isFound: boolean }>>
+  /** Of one that returns several: each value, or each row. */
+  values(name: string, values: Values): Promise<Result<{ readonly values: readonly unknown[] }>>
+  rows(name: string, values: Values): Promise<Rows>
+}
+
+export function callsOf(connection: Connection, tenant: string): Calls {
+  const asked = (given: Values, statement: (places: string) => string): Promise<Rows> => {
+    const values = (again: boolean): readonly unknown[] => [
+      tenant,
+      ...(typeof given === 'function' ? given(again) : given),
+    ]
+    const places = values(false).map((_, at) => `$${at + 1}`)
+    return connection.query(statement(places.join(', ')), values)
+  }
+  const values: Calls['values'] = async (name, given) => {
+    const found = await asked(given, (places) => `select pal.${name}(${places}) as value`)
+    return found.ok ? { ok: true, values: found.rows.map(({ value }) => value) } : found
+  }
+  const value: Calls['value'] = async (name, given) => {
+    const found = await values(name, given)
+    return found.ok ? { ok: true, value: found.values[0] } : found
+  }
+  return {
+    values,
+    value,
+    rows: (name, given) => asked(given, (places) => `select * from pal.${name}(${places})`),
+    async done(name, given) {
+      const found = await value(name, given)
+      return found.ok ? { ok: true } : found
+    },
+    async found(name, given) {
+      const found = await value(name, given)
+      return found.ok ? { ok: true, isFound: found.value === true } : found
+    },
+  }
+}
+
 /** Where nothing else is said. */
 const connectionDefaults = {
   connections: 6,

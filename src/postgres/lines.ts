@@ -1,11 +1,15 @@
-// What an append hands to the database beside the lines: what the first fact says of its session, what its answers cost, and
-// which input it delivers. All of it is written in one transaction with the lines.
+// The lines of a session, written and read. An append hands more to the database than the lines: what the first fact says of
+// its session, what its answers cost, and which input it delivers. All of it is written in one transaction with them. A session
+// is read in pages of so many lines and bytes: memory stays bounded whatever a line holds.
 import { refused, type Result } from '../disk/failure.ts'
 import { defaults } from '../settings/defaults.ts'
-import { encode } from '../transcript/codec.ts'
+import { encode, decode } from '../transcript/codec.ts'
 import { isKnown, type Fact, type StoredEntry, type Usage } from '../transcript/fact.ts'
+import { seq, unbounded, type SessionId } from '../transcript/ids.ts'
+import type { ReadItem } from '../transcript/store.ts'
+import type { Calls } from './connection.ts'
 
-export interface Appended {
+interface Appended {
   readonly lines: readonly string[]
   /** As files count them, with the end of the line. */
   readonly bytes: number
@@ -14,7 +18,7 @@ export interface Appended {
   readonly received: string | null
 }
 
-export type PriceOf = (model: string, usage: Usage) => number | null
+type PriceOf = (model: string, usage: Usage) => number | null
 
 export function appendedFrom(
   entries: readonly StoredEntry[],
@@ -88,3 +92,66 @@ const wholeOf = (count: number): number => Math.min(Math.max(0, Math.round(count
 /** The input or message that a fact hands to the model. */
 const deliveredBy = (fact: Fact): string | undefined =>
   fact.type === 'attachment' || fact.type === 'user-message' ? fact.id : undefined
+
+const page = { rows: 1000, bytes: 8 * 1024 * 1024 }
+
+interface Ends {
+  readonly first: number
+  readonly head: number
+}
+
+/** From the first to the last, or back. */
+export async function* readLines(
+  calls: Calls,
+  session: SessionId,
+  range: { readonly from?: number | undefined; readonly to?: number | undefined },
+  isBack: boolean,
+): AsyncIterable<ReadItem> {
+  const found = await endsOf(calls, session)
+  if (!found.ok) return yield { kind: 'failed', failure: found.failure }
+  let from = Math.max(range.from ?? 0, found.first)
+  let to = Math.min(range.to ?? unbounded, found.head)
+  while (from <= to) {
+    const lines = await calls.rows('lines', [session, from, to, isBack, page.rows, page.bytes])
+    if (!lines.ok) return yield { kind: 'failed', failure: lines.failure }
+    for (const { seq: at, line } of lines.rows) {
+      const place = Number(at)
+      // Places are written without gaps, by one statement each: a gap is damage of the database.
+      if (isBack ? place < to : place > from)
+        yield isBack ? gap(session, place + 1, to) : gap(session, from, place - 1)
+      yield itemOf(session, place, line as string)
+      if (isBack) to = place - 1
+      else from = place + 1
+    }
+    if (lines.rows.length === 0) return yield gap(session, from, to)
+  }
+}
+
+async function endsOf(calls: Calls, session: SessionId): Promise<Result<Ends>> {
+  const found = await calls.value('ends', [session])
+  if (!found.ok) return found
+  const ends = found.value as Ends | null
+  return ends === null
+    ? refused('no-such-session', `there is no session ${session} in this store`)
+    : { ok: true, ...ends }
+}
+
+function itemOf(session: SessionId, place: number, line: string): ReadItem {
+  const decoded = decode(line)
+  if (decoded.ok) return { kind: 'entry', entry: decoded.entry, bytes: Buffer.byteLength(line) + 1 }
+  return damaged(session, place, place, decoded.why)
+}
+
+const gap = (session: SessionId, from: number, to: number): ReadItem =>
+  damaged(session, from, to, 'the database has no such line')
+
+const damaged = (session: SessionId, from: number, to: number, what: string): ReadItem => ({
+  kind: 'damage',
+  damage: {
+    where: `entry ${from} of session ${session} in Postgres`,
+    at: from,
+    what,
+    done: 'skipped',
+    lost: { from: seq(from), to: seq(to) },
+  },
+})

@@ -22,7 +22,7 @@ import type {
   SetStore,
 } from '../memory/memory-store.ts'
 import { defaults } from '../settings/defaults.ts'
-import type { Connection } from './connection.ts'
+import { callsOf, type Calls, type Connection } from './connection.ts'
 
 export interface PostgresMemoriesOptions {
   readonly connection: Connection
@@ -41,8 +41,9 @@ interface Row {
 /** Memories of one place of a tenant. */
 export function postgresMemories(options: PostgresMemoriesOptions): SetStore {
   const { connection, tenant, place, scope } = options
+  const calls = callsOf(connection, tenant)
   const rows = async (file: string | null): Rows => {
-    const found = await connection.query('select * from pal.memories($1, $2, $3)', [tenant, place, file])
+    const found = await calls.rows('memories', [place, file])
     return found.ok ? { ok: true, rows: found.rows.map(rowOf) } : found
   }
   return {
@@ -68,12 +69,10 @@ export function postgresMemories(options: PostgresMemoriesOptions): SetStore {
       const { applied, row } = judged(change, by, found.rows[0] ?? null, approved)
       if (row === null) return { ok: true, applied, dropped: [] }
       const { file, kind, body, sha256, standing, origin, expected } = row
-      const saved = await connection.query(
-        'select pal.save_memory($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as version',
-        [tenant, place, file, kind, body, sha256, standing, origin, via, expected],
-      )
+      const values = [place, file, kind, body, sha256, standing, origin, via, expected]
+      const saved = await calls.value('save_memory', values)
       if (!saved.ok) return saved
-      const version = saved.rows[0]!['version']
+      const version = saved.value
       if (version !== null)
         return { ok: true, applied: { ...applied, version: Number(version) }, dropped: [] }
       const made = await madeBefore(() => rows(file), [row])
@@ -82,7 +81,7 @@ export function postgresMemories(options: PostgresMemoriesOptions): SetStore {
         made.versions === null ? staleIn(applied) : { ...applied, version: made.versions[0] ?? null }
       return { ok: true, applied: own, dropped: [] }
     },
-    sets: setsIn(options, () => rows(null)),
+    sets: setsIn(calls, place, () => rows(null)),
     async search(query, most) {
       const found = await rows(null)
       if (!found.ok) return found
@@ -104,27 +103,20 @@ export function postgresMemories(options: PostgresMemoriesOptions): SetStore {
 
 type Rows = Promise<Result<{ readonly rows: readonly Row[] }>>
 
-function setsIn({ connection, tenant, place }: PostgresMemoriesOptions, rows: () => Rows): MemorySets {
+function setsIn(calls: Calls, place: string, rows: () => Rows): MemorySets {
   return {
     async last() {
-      const found = await connection.query('select pal.last_consolidation($1, $2) as at', [tenant, place])
-      return found.ok ? { ok: true, at: Number(found.rows[0]!['at'] ?? 0) } : found
+      const found = await calls.value('last_consolidation', [place])
+      return found.ok ? { ok: true, at: Number(found.value ?? 0) } : found
     },
     async begin() {
       const token = randomUUID()
-      const taken = await connection.query(
-        "select pal.begin_consolidation($1, $2, $3, $4 * interval '1 millisecond') as taken",
-        [tenant, place, token, defaults.consolidation.staleLockMs],
-      )
+      const stale = `${defaults.consolidation.staleLockMs} milliseconds`
+      const taken = await calls.found('begin_consolidation', [place, token, stale])
       if (!taken.ok) return taken
       const end: BegunConsolidation['end'] = (how) =>
-        connection.query('select pal.end_consolidation($1, $2, $3, $4)', [
-          tenant,
-          place,
-          token,
-          how === 'done',
-        ])
-      return { ok: true, begun: taken.rows[0]!['taken'] === true ? { end } : null }
+        calls.done('end_consolidation', [place, token, how === 'done'])
+      return { ok: true, begun: taken.isFound ? { end } : null }
     },
     async save(changes, { via }) {
       const found = await rows()
@@ -135,14 +127,9 @@ function setsIn({ connection, tenant, place }: PostgresMemoriesOptions, rows: ()
       if (no !== undefined)
         return refused(no.applied.code ?? 'needs-review', `${no.applied.file}: ${no.applied.why}`)
       const wanted = all.flatMap(({ row }) => (row === null ? [] : [row]))
-      const saved = await connection.query('select pal.save_memory_set($1, $2, $3, $4::jsonb) as versions', [
-        tenant,
-        place,
-        via,
-        JSON.stringify(wanted),
-      ])
+      const saved = await calls.value('save_memory_set', [place, via, JSON.stringify(wanted)])
       if (!saved.ok) return saved
-      const written = saved.rows[0]!['versions'] as readonly unknown[] | null
+      const written = saved.value as readonly unknown[] | null
       const made =
         written === null ? await madeBefore(rows, wanted) : { ok: true as const, versions: written }
       if (!made.ok) return made

@@ -1,9 +1,8 @@
 // What waits for whom: input for a session, the sessions that somebody must work on, questions for people. Thin: what is decided
 // is decided by the functions of the database, in one statement each.
-import type { Result } from '../disk/failure.ts'
-import { refused } from '../disk/failure.ts'
+import { refused, type Result } from '../disk/failure.ts'
 import type { Owner } from '../transcript/store.ts'
-import type { Connection, Rows } from './connection.ts'
+import { callsOf, type Calls, type Connection } from './connection.ts'
 
 export interface Sending {
   readonly session: string
@@ -102,18 +101,18 @@ export type Finished = 'done' | 'more' | 'fenced'
 
 /** Which sessions wait for a worker, and what was sent to them. */
 export class Queue {
-  readonly #connection: Connection
+  readonly #calls: Calls
   readonly tenant: string
 
   constructor(connection: Connection, tenant: string) {
-    this.#connection = connection
+    this.#calls = callsOf(connection, tenant)
     this.tenant = tenant
   }
 
   async send({ session, id, kind, body, trace, team, project }: Sending): Promise<Result<Sent>> {
     const problem = idProblem(session) ?? idProblem(id)
     if (problem !== null) return refused('bad-name', problem)
-    const found = await this.#call('select pal.send($1, $2, $3, $4, $5, $6, $7, $8) as said', [
+    const found = await this.#calls.value('send', [
       session,
       id,
       kind,
@@ -123,7 +122,7 @@ export class Queue {
       project ?? null,
     ])
     if (!found.ok) return found
-    const said = found.rows[0]!['said'] as { new: boolean; parked?: string | null; other?: boolean | null }
+    const said = found.value as { new: boolean; parked?: string | null; other?: boolean | null }
     if (said.other === true)
       return refused(
         'exists',
@@ -139,12 +138,15 @@ export class Queue {
     token: string,
     most: number,
   ): Promise<Result<{ readonly claimed: readonly Claimed[] }>> {
-    const found = await this.#connection.query(
-      'select pal.claim($1, $2, $3, $4, $5, $6) as said',
-      (again) => [this.tenant, JSON.stringify(owner), `${ttlMs} milliseconds`, token, most, again],
-    )
+    const found = await this.#calls.value('claim', (again) => [
+      JSON.stringify(owner),
+      `${ttlMs} milliseconds`,
+      token,
+      most,
+      again,
+    ])
     if (!found.ok) return found
-    const rows = found.rows[0]!['said'] as readonly Omit<Claimed, 'token'>[]
+    const rows = found.value as readonly Omit<Claimed, 'token'>[]
     return { ok: true, claimed: rows.map((row) => ({ ...row, token })) }
   }
 
@@ -153,14 +155,14 @@ export class Queue {
     { session, token }: Pick<Claimed, 'session' | 'token'>,
     seen: number,
   ): Promise<Result<{ readonly outcome: Finished }>> {
-    const found = await this.#call('select pal.finish($1, $2, $3, $4) as said', [session, token, seen])
-    return found.ok ? { ok: true, outcome: found.rows[0]!['said'] as Finished } : found
+    const found = await this.#calls.value('finish', [session, token, seen])
+    return found.ok ? { ok: true, outcome: found.value as Finished } : found
   }
 
   /** The number of the wish now; what comes later has a higher one. */
   async wantedNumber(session: string): Promise<Result<{ readonly n: number }>> {
-    const found = await this.#call('select pal.wanted_n($1, $2) as n', [session])
-    return found.ok ? { ok: true, n: Number(found.rows[0]!['n'] ?? 0) } : found
+    const found = await this.#calls.value('wanted_n', [session])
+    return found.ok ? { ok: true, n: Number(found.value ?? 0) } : found
   }
 
   async inbox(
@@ -168,7 +170,7 @@ export class Queue {
     kind: InputKind | null,
     most: number,
   ): Promise<Result<{ readonly rows: readonly InputRow[] }>> {
-    const found = await this.#call('select * from pal.inbox_of($1, $2, $3, $4)', [session, kind, most])
+    const found = await this.#calls.rows('inbox_of', [session, kind, most])
     if (!found.ok) return found
     return {
       ok: true,
@@ -178,10 +180,8 @@ export class Queue {
 
   /** Where in the transcript an input was delivered; null while it waits. */
   async deliveredAt(session: string, id: string): Promise<Result<{ readonly seq: number | null }>> {
-    const found = await this.#call('select pal.received_at($1, $2, $3) as seq', [session, id])
-    if (!found.ok) return found
-    const place = found.rows[0]!['seq']
-    return { ok: true, seq: place === null ? null : Number(place) }
+    const found = await this.#calls.value('received_at', [session, id])
+    return found.ok ? { ok: true, seq: found.value === null ? null : Number(found.value) } : found
   }
 
   /** True where it was parked because it has failed too often. */
@@ -191,27 +191,27 @@ export class Queue {
     mostTries: number,
     retryMs: number,
   ): Promise<Result<{ readonly isParked: boolean }>> {
-    const found = await this.#call('select pal.fail($1, $2, $3, $4, $5, $6) as parked', [
+    const found = await this.#calls.found('fail', [
       session,
       epoch,
       withoutZeros(why),
       mostTries,
       `${retryMs} milliseconds`,
     ])
-    return found.ok ? { ok: true, isParked: found.rows[0]!['parked'] === true } : found
+    return found.ok ? { ok: true, isParked: found.isFound } : found
   }
 
   park(session: string, why: string): Promise<Result<{ readonly isFound: boolean }>> {
-    return this.#found('select pal.park($1, $2, $3) as found', [session, withoutZeros(why)])
+    return this.#calls.found('park', [session, withoutZeros(why)])
   }
 
   /** False where the answer has come meanwhile. */
   parkForQuestion(session: string, why: string): Promise<Result<{ readonly isFound: boolean }>> {
-    return this.#found('select pal.park_for_question($1, $2, $3) as found', [session, withoutZeros(why)])
+    return this.#calls.found('park_for_question', [session, withoutZeros(why)])
   }
 
   unpark(session: string): Promise<Result<{ readonly isFound: boolean }>> {
-    return this.#found('select pal.unpark($1, $2) as found', [session])
+    return this.#calls.found('unpark', [session])
   }
 
   ask(
@@ -220,23 +220,13 @@ export class Queue {
     tool: string,
     body: string,
   ): Promise<Result<{ readonly isFound: boolean }>> {
-    return this.#found('select pal.ask($1, $2, $3, $4, $5, $6) as found', [
-      session,
-      token,
-      id,
-      tool,
-      withoutZeros(body),
-    ])
+    return this.#calls.found('ask', [session, token, id, tool, withoutZeros(body)])
   }
 
   async answer(session: string, question: string, answer: string): Promise<Result<object>> {
-    const found = await this.#call('select pal.answer($1, $2, $3, $4) as said', [
-      session,
-      question,
-      withoutZeros(answer),
-    ])
+    const found = await this.#calls.value('answer', [session, question, withoutZeros(answer)])
     if (!found.ok) return found
-    switch (found.rows[0]!['said']) {
+    switch (found.value) {
       case 'ok':
         return { ok: true }
       case 'answered':
@@ -251,7 +241,7 @@ export class Queue {
 
   /** Of one session all, of all sessions those that nobody has answered. */
   async questions(session: string | null): Promise<Result<{ readonly questions: readonly QuestionRow[] }>> {
-    const found = await this.#call('select * from pal.questions($1, $2)', [session])
+    const found = await this.#calls.rows('questions', [session])
     if (!found.ok) return found
     return {
       ok: true,
@@ -260,21 +250,20 @@ export class Queue {
   }
 
   async rows(session: string | null = null): Promise<Result<{ readonly rows: readonly FleetRow[] }>> {
-    const found = await this.#call('select pal.fleet_rows($1, $2) as row', [session])
-    return found.ok ? { ok: true, rows: found.rows.map(({ row }) => row as FleetRow) } : found
+    const found = await this.#calls.values('fleet_rows', [session])
+    return found.ok ? { ok: true, rows: found.values as readonly FleetRow[] } : found
   }
 
   /** By this name the session is written to from now on; null: by none. */
-  async putCard(session: string, name: string | null): Promise<Result<object>> {
-    const found = await this.#call('select pal.put_card($1, $2, $3)', [session, name && withoutZeros(name)])
-    return found.ok ? { ok: true } : found
+  putCard(session: string, name: string | null): Promise<Result<object>> {
+    return this.#calls.done('put_card', [session, name && withoutZeros(name)])
   }
 
   /** Those whose session somebody works on. */
   async cards(): Promise<
     Result<{ readonly cards: readonly { readonly session: string; readonly name: string }[] }>
   > {
-    const found = await this.#call('select * from pal.cards($1)', [])
+    const found = await this.#calls.rows('cards', [])
     if (!found.ok) return found
     return {
       ok: true,
@@ -284,17 +273,16 @@ export class Queue {
 
   /** Whether messages for a session will be read by somebody. */
   hasBox(session: string): Promise<Result<{ readonly isFound: boolean }>> {
-    return this.#found('select pal.has_box($1, $2) as found', [session])
+    return this.#calls.found('has_box', [session])
   }
 
-  async dropMail(session: string, ids: readonly string[]): Promise<Result<object>> {
-    const found = await this.#call('select pal.drop_mail($1, $2, $3)', [session, ids])
-    return found.ok ? { ok: true } : found
+  dropMail(session: string, ids: readonly string[]): Promise<Result<object>> {
+    return this.#calls.done('drop_mail', [session, ids])
   }
 
   /** How long the oldest input of a session that is not parked has waited, 0 where none does, and how many sessions are parked. */
   async waiting(): Promise<Result<{ readonly oldestMs: number; readonly parked: number }>> {
-    const found = await this.#call('select * from pal.waiting($1)', [])
+    const found = await this.#calls.rows('waiting', [])
     if (!found.ok) return found
     const [row] = found.rows
     return { ok: true, oldestMs: Number(row!['oldest'] ?? 0), parked: Number(row!['parked']) }
@@ -302,7 +290,7 @@ export class Queue {
 
   /** Sessions that nothing was written to since and that nobody has anything to do with, with their agents; oldest first. */
   async oldSessions(before: Date): Promise<Result<{ readonly sessions: readonly OldSession[] }>> {
-    const found = await this.#call('select * from pal.old_sessions($1, $2)', [before.toISOString()])
+    const found = await this.#calls.rows('old_sessions', [before.toISOString()])
     if (!found.ok) return found
     return {
       ok: true,
@@ -312,15 +300,6 @@ export class Queue {
         changed: Number(changed),
       })),
     }
-  }
-
-  async #found(text: string, values: readonly unknown[]): Promise<Result<{ readonly isFound: boolean }>> {
-    const found = await this.#call(text, values)
-    return found.ok ? { ok: true, isFound: found.rows[0]!['found'] === true } : found
-  }
-
-  #call(text: string, values: readonly unknown[]): Promise<Rows> {
-    return this.#connection.query(text, [this.tenant, ...values])
   }
 }
 

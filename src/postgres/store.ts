@@ -7,8 +7,7 @@ import { refused } from '../disk/failure.ts'
 import { safeName } from '../disk/safe-name.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Usage } from '../transcript/fact.ts'
-import type { SessionId } from '../transcript/ids.ts'
-import { seq } from '../transcript/ids.ts'
+import { type SessionId, seq } from '../transcript/ids.ts'
 import type {
   AppendOutcome,
   Checkpoint,
@@ -20,10 +19,8 @@ import type {
   SessionInfo,
   Store,
 } from '../transcript/store.ts'
-import { connect, type Connection, type ConnectionOptions } from './connection.ts'
-import { endAfter, steadyEnd, type LeaseEnd } from './lease-end.ts'
-import { appendedFrom } from './lines.ts'
-import { readBackward, readForward } from './reading.ts'
+import { callsOf, connect, type Calls, type Connection, type ConnectionOptions } from './connection.ts'
+import { appendedFrom, readLines } from './lines.ts'
 
 export interface PostgresStoreOptions extends Partial<ConnectionOptions> {
   /** A connection that others use too; without one `url` opens its own. */
@@ -68,29 +65,31 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 class SessionsInPostgres implements PostgresStore {
   readonly tenant: string
   readonly connection: Connection
+  readonly #calls: Calls
   readonly #options: PostgresStoreOptions
   readonly #leaseMs: number
   readonly #leases = new Map<string, KeptLease>()
-  #renewal: NodeJS.Timeout | null = null
+  #renewal: NodeJS.Timeout | undefined
 
   constructor(options: PostgresStoreOptions) {
     this.#options = options
     this.tenant = options.tenant
     this.connection = options.connection ?? connect({ ...options, url: options.url ?? '' })
+    this.#calls = callsOf(this.connection, this.tenant)
     this.#leaseMs = options.leaseMs ?? leaseDefaults.leaseMs
   }
 
   async *list(only?: SessionId): AsyncIterable<Result<SessionInfo>> {
     // No column takes a zero character, so nothing has such a name.
     if (only?.includes('\0') === true) return
-    const found = await this.#call('select * from pal.sessions($1, $2)', [only ?? null])
+    const found = await this.#calls.rows('sessions', [only ?? null])
     if (!found.ok) return yield found
     for (const { id, bytes, changed } of found.rows)
       yield { ok: true, session: id as SessionId, bytes: Number(bytes), modifiedAt: Number(changed) }
   }
 
   async owners(sessions: readonly SessionId[]): ReturnType<Store['owners']> {
-    const found = await this.#call('select * from pal.owners($1, $2)', [sessions])
+    const found = await this.#calls.rows('owners', [sessions])
     if (!found.ok) return new Map()
     return new Map(found.rows.map(({ id, owner }) => [id as SessionId, owner as Owner]))
   }
@@ -106,17 +105,14 @@ class SessionsInPostgres implements PostgresStore {
     }
     const token = randomUUID()
     const askedAt = performance.now()
-    const owner = { host: hostname(), pid: process.pid }
-    const found = await this.#call('select pal.lease($1, $2, $3, $4, $5) as said', [
+    const found = await this.#calls.value('lease', [
       session,
-      JSON.stringify(owner),
+      JSON.stringify({ host: hostname(), pid: process.pid }),
       `${this.#leaseMs} milliseconds`,
       token,
     ])
     if (!found.ok) return { ok: false, why: 'failed', failure: found.failure }
-    const said = found.rows[0]!['said'] as
-      | { ok: true; epoch: number; next: number | null }
-      | { ok: false; owner: Owner }
+    const said = found.value as { ok: true; epoch: number; next: number | null } | { ok: false; owner: Owner }
     if (!said.ok) return { ok: false, why: 'taken', owner: said.owner }
     const lease = { session, epoch: said.epoch, token }
     this.#keep(lease, askedAt, null)
@@ -131,8 +127,7 @@ class SessionsInPostgres implements PostgresStore {
     const kept = this.#leases.get(keyOf(lease))
     await kept?.queue
     this.#leases.delete(keyOf(lease))
-    const done = await this.#call('select pal.release($1, $2, $3)', [lease.session, lease.token])
-    return done.ok ? { ok: true } : done
+    return this.#calls.done('release', [lease.session, lease.token])
   }
 
   append(...given: Parameters<Store['append']>): Promise<AppendOutcome> {
@@ -151,41 +146,35 @@ class SessionsInPostgres implements PostgresStore {
       return probe.ok ? { ok: false, why: 'failed', failure: made.failure } : probe
     }
     const { lines, bytes, about, answers, received } = made
-    const found = await this.connection.query(
-      'select pal.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as said',
-      (again) => [
-        this.tenant,
-        lease.session,
-        lease.epoch,
-        lease.token,
-        expected,
-        lines,
-        bytes,
-        again,
-        about,
-        answers,
-        received,
-      ],
-    )
+    const place = [lease.session, lease.epoch, lease.token, expected]
+    const found = await this.#calls.value('append', (again) => [
+      ...place,
+      lines,
+      bytes,
+      again,
+      about,
+      answers,
+      received,
+    ])
     if (!found.ok) return { ok: false, why: 'failed', failure: found.failure }
-    const said = found.rows[0]!['said'] as Exclude<AppendOutcome, { why: 'failed' }>
+    const said = found.value as Exclude<AppendOutcome, { why: 'failed' }>
     if (!said.ok && said.why === 'fenced') this.#leases.delete(keyOf(lease))
     return said
   }
 
   async sync(lease: Lease): Promise<Result<object>> {
     await this.#leases.get(keyOf(lease))?.queue
-    const found = await this.#call('select pal.is_held($1, $2, $3) as ours', [lease.session, lease.token])
+    const found = await this.#calls.found('is_held', [lease.session, lease.token])
     if (!found.ok) return found
-    return found.rows[0]!['ours'] === true ? { ok: true } : fenced
+    return found.isFound ? { ok: true } : fenced
   }
 
   read(...[session, range = {}]: Parameters<Store['read']>): ReturnType<Store['read']> {
-    return readForward(this.connection, this.tenant, session, range)
+    return readLines(this.#calls, session, range, false)
   }
 
   readBack(...[session, before]: Parameters<Store['readBack']>): ReturnType<Store['readBack']> {
-    return readBackward(this.connection, this.tenant, session, before)
+    return readLines(this.#calls, session, { to: before === undefined ? undefined : before - 1 }, true)
   }
 
   async putBlob(...[lease, name, source]: Parameters<Store['putBlob']>): ReturnType<Store['putBlob']> {
@@ -204,7 +193,7 @@ class SessionsInPostgres implements PostgresStore {
     const bytes = Buffer.concat(parts)
     const blob = safeName(name)
     const sha256 = createHash('sha256').update(bytes).digest()
-    const found = await this.#call('select pal.put_blob($1, $2, $3, $4, $5, $6, $7) as said', [
+    const found = await this.#calls.value('put_blob', [
       lease.session,
       lease.token,
       blob,
@@ -213,7 +202,7 @@ class SessionsInPostgres implements PostgresStore {
       quota,
     ])
     if (!found.ok) return found
-    switch (found.rows[0]!['said']) {
+    switch (found.value) {
       case 'not-held':
         return fenced
       case 'exists':
@@ -228,7 +217,7 @@ class SessionsInPostgres implements PostgresStore {
   async getBlob(...[session, blob, part]: Parameters<Store['getBlob']>): ReturnType<Store['getBlob']> {
     const offset = Math.max(0, part?.offset ?? 0)
     const length = Math.max(0, Math.min(part?.length ?? mostBlobBytes, mostBlobBytes))
-    const found = await this.#call('select * from pal.get_blob($1, $2, $3, $4, $5)', [
+    const found = await this.#calls.rows('get_blob', [
       session,
       safeName(blob),
       Math.min(offset, mostBlobBytes),
@@ -241,23 +230,22 @@ class SessionsInPostgres implements PostgresStore {
   }
 
   async blobs(session: SessionId): ReturnType<Store['blobs']> {
-    const found = await this.#call('select name from pal.blob_names($1, $2) as name', [session])
-    return found.ok ? { ok: true, names: found.rows.map(({ name }) => name as string) } : found
+    const found = await this.#calls.values('blob_names', [session])
+    return found.ok ? { ok: true, names: found.values as readonly string[] } : found
   }
 
   async putCheckpoint(
     ...[lease, checkpoint]: Parameters<Store['putCheckpoint']>
   ): ReturnType<Store['putCheckpoint']> {
-    const found = await this.#call('select pal.put_checkpoint($1, $2, $3, $4, $5) as said', [
+    const found = await this.#calls.value('put_checkpoint', [
       lease.session,
       lease.token,
       checkpoint.upTo,
       JSON.stringify(checkpoint),
     ])
     if (!found.ok) return found
-    const said = found.rows[0]!['said']
-    if (said === 'ok') return { ok: true }
-    if (said === 'not-held') return fenced
+    if (found.value === 'ok') return { ok: true }
+    if (found.value === 'not-held') return fenced
     return refused(
       'not-found',
       `a checkpoint up to ${checkpoint.upTo} covers entries that are not written yet`,
@@ -265,17 +253,16 @@ class SessionsInPostgres implements PostgresStore {
   }
 
   async getCheckpoint(session: SessionId): ReturnType<Store['getCheckpoint']> {
-    const found = await this.#call('select pal.get_checkpoint($1, $2) as body', [session])
-    const body = found.ok ? found.rows[0]!['body'] : null
+    const found = await this.#calls.value('get_checkpoint', [session])
+    const body = found.ok ? found.value : null
     return typeof body === 'string' ? (JSON.parse(body) as Checkpoint) : null
   }
 
   async remove(session: SessionId): Promise<Result<object>> {
     const ours = [...this.#leases.values()].filter(({ lease }) => lease.session === session)
-    const tokens = ours.map(({ lease }) => lease.token)
-    const found = await this.#call('select pal.remove($1, $2, $3) as said', [session, tokens])
+    const found = await this.#calls.value('remove', [session, ours.map(({ lease }) => lease.token)])
     if (!found.ok) return found
-    const said = found.rows[0]!['said'] as { ok: boolean; why?: string; owner?: Owner }
+    const said = found.value as { ok: boolean; why?: string; owner?: Owner }
     if (said.ok) {
       for (const { lease } of ours) this.#leases.delete(keyOf(lease))
       return { ok: true }
@@ -294,8 +281,8 @@ class SessionsInPostgres implements PostgresStore {
   }
 
   async close(): Promise<void> {
-    if (this.#renewal !== null) clearInterval(this.#renewal)
-    this.#renewal = null
+    clearInterval(this.#renewal)
+    this.#renewal = undefined
     if (this.#options.connection === undefined) await this.connection.close()
   }
 
@@ -317,21 +304,17 @@ class SessionsInPostgres implements PostgresStore {
     const all = [...this.#leases.values()]
     if (all.length === 0) return
     const until = endAfter(this.#leaseMs, performance.now())
-    const found = await this.#call('select pal.renew($1, $2, $3, $4) as id', [
+    const found = await this.#calls.values('renew', [
       all.map(({ lease }) => lease.session),
       all.map(({ lease }) => lease.token),
       `${this.#leaseMs} milliseconds`,
     ])
     if (!found.ok) return
-    const renewed = new Set(found.rows.map(({ id }) => id))
+    const renewed = new Set(found.values)
     for (const kept of all) {
       if (renewed.has(kept.lease.session)) kept.until = until
       else this.#leases.delete(keyOf(kept.lease))
     }
-  }
-
-  #call(text: string, values: readonly unknown[] = []): ReturnType<Connection['query']> {
-    return this.connection.query(text, [this.tenant, ...values])
   }
 }
 
@@ -342,3 +325,25 @@ const keyOf = ({ session, token }: Pick<Lease, 'session' | 'token'>): string => 
 const overQuota = (name: string): { readonly ok: false; readonly failure: Failure } =>
   refused('quota', `the blob ${name} needs more than the bytes left to the session`)
 const fenced = refused('fenced', 'this lease is no longer the one that writes; open the session again')
+
+/**
+ * When a lease has surely ended, as its holder judges it. The steady clock stands still while a machine sleeps and the clock on
+ * the wall can be set back, so both are asked and the earlier end counts.
+ */
+interface LeaseEnd {
+  readonly steady: number
+  readonly wall: number
+}
+
+/** The clock on the wall is coarse, and is moved a little now and then. */
+const slackMs = 1_000
+
+/** So long after the moment of the steady clock at which it was asked for. */
+const endAfter = (ms: number, askedAt: number): LeaseEnd => ({
+  steady: askedAt + ms,
+  wall: Date.now() - performance.now() + askedAt + ms + slackMs,
+})
+
+/** The end on the steady clock as it looks now. */
+const steadyEnd = ({ steady, wall }: LeaseEnd): number =>
+  Math.min(steady, performance.now() + wall - Date.now())

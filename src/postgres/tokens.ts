@@ -1,7 +1,7 @@
 // Tokens by which programs outside speak for a tenant. Only their hashes are kept: who reads the table can use none of them.
 import { createHash, randomBytes } from 'node:crypto'
 import type { Result } from '../disk/failure.ts'
-import type { Connection } from './connection.ts'
+import { callsOf, type Connection } from './connection.ts'
 
 const tokenBytes = 24
 
@@ -12,7 +12,7 @@ export async function makeToken(
   label: string,
 ): Promise<Result<{ readonly token: string }>> {
   const token = `pal_${randomBytes(tokenBytes).toString('base64url')}`
-  const made = await connection.query('select pal.add_token($1, $2, $3)', [tenant, hashOf(token), label])
+  const made = await callsOf(connection, tenant).done('add_token', [hashOf(token), label])
   return made.ok ? { ok: true, token } : made
 }
 
@@ -22,8 +22,8 @@ export async function removeTokens(
   tenant: string,
   label: string,
 ): Promise<Result<{ readonly count: number }>> {
-  const done = await connection.query('select pal.remove_tokens($1, $2) as n', [tenant, label])
-  return done.ok ? { ok: true, count: Number(done.rows[0]!['n']) } : done
+  const done = await callsOf(connection, tenant).value('remove_tokens', [label])
+  return done.ok ? { ok: true, count: Number(done.value) } : done
 }
 
 /** Null where nobody knows it. */

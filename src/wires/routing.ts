@@ -11,7 +11,8 @@ import { openAiResponsesWire } from './openai-responses/wire.ts'
 import { modelNamed, unreachable, type Provider } from './providers.ts'
 import type { Spoken, Wire, WireChooser } from './wire.ts'
 
-const wires: Readonly<Record<WireName, Wire>> = {
+/** Each wire by its name. */
+export const wires: Readonly<Record<WireName, Wire>> = {
   anthropic: anthropicWire as Wire,
   'openai-chat': openAiChatWire as Wire,
   'openai-responses': openAiResponsesWire as Wire,

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chainOf } from '../../src/fit/chain.ts'
 import { readRequest } from '../../src/fit/layouts.ts'
 import { sha256 } from '../../src/gateway/digest.ts'
-import { routeOf } from '../../src/gateway/routes.ts'
+import { routeOf } from '../../src/gateway/identity.ts'
 import { newWorld, send, startStub, type Reply, type Stub, type World } from './world.ts'
 
 interface Recorded {

@@ -1,7 +1,7 @@
 // Who may speak to the inspector. The Host must be the bound address on every route (a page that found another name for this
 // machine has none), requests of other origins are refused, and whatever is more than the page itself needs the token.
 import type { IncomingMessage } from 'node:http'
-import { isEqual, isLoopback, loopbackNames, single } from '../../gateway/access.ts'
+import { inUrl, isEqual, isLoopback, loopbackNames, single } from '../../gateway/access.ts'
 
 export interface GuardRules {
   /** The address it listens on. */
@@ -57,7 +57,7 @@ const no = (status: number, problem: string): Judged & { readonly ok: false } =>
 
 /** Loopback under the names a person may type; anything else under the very address that was asked for. */
 function hostsOf({ host, port }: GuardRules): readonly string[] {
-  const names = isLoopback(host) ? loopbackNames : [host.includes(':') ? `[${host}]` : host]
+  const names = isLoopback(host) ? loopbackNames : [inUrl(host)]
   return names.map((name) => `${name.toLowerCase()}:${port}`)
 }
 

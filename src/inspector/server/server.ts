@@ -11,7 +11,7 @@ import { type Asset, jsonBody, send, sendJson, sendProblem } from './http.ts'
 import { answerGet, answerPost, segmentsOf } from './routes.ts'
 import { judge, type GuardRules } from './guard.ts'
 import { Live } from './live.ts'
-import { listening, portOf } from '../../gateway/access.ts'
+import { inUrl, listening, portOf } from '../../gateway/access.ts'
 
 export interface ServerOptions {
   readonly inspection: Inspection
@@ -61,9 +61,8 @@ export async function startServer(options: ServerOptions): Promise<InspectorServ
   })
   await listening(server, { host, port: options.port })
   const port = portOf(server)
-  const name = host.includes(':') ? `[${host}]` : host
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${name}:${port}/#t=${token}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${inUrl(host)}:${port}/#t=${token}`,
     token,
     port,
     stop: async () => {

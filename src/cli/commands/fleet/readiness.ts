@@ -2,7 +2,7 @@
 // this login may do what the command needs.
 import { refused, type Result } from '../../../disk/failure.ts'
 import type { Connection } from '../../../postgres/index.ts'
-import { schemaNumber } from '../../../postgres/schema/migrations.ts'
+import { schemaNumber } from '../../../postgres/migrate.ts'
 
 export interface Readiness {
   readonly number: number
