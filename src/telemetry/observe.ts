@@ -5,6 +5,7 @@ import { seq, type SessionId } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
 import type { SpanContext, SpanEnd, SpanStart, TelemetryPort } from './port.ts'
 import { createTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.ts'
+import { milli } from './teller.ts'
 
 export interface ObserveOptions extends Omit<TelemetryOptions, 'read'> {
   /** Milliseconds, for how long an append took. */
@@ -17,8 +18,6 @@ export interface Observed {
   /** Waits until sessions that were opened again have been read from their beginning. */
   settled(): Promise<void>
 }
-
-const milli = 1000
 
 /** Attaches telemetry to every session that is written through a store: hand the store it gives to an engine. */
 export function observed(store: Store, options: ObserveOptions): Observed {
