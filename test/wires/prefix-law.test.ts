@@ -15,7 +15,7 @@ import { createChat } from '../../src/simulator/dialects/openai/chat/exchange.ts
 import { serverQuirks } from '../../src/simulator/dialects/openai/quirks.ts'
 import { createResponse } from '../../src/simulator/dialects/openai/responses/exchange.ts'
 import { createResponseStore } from '../../src/simulator/dialects/openai/responses/store.ts'
-import { createManualClock } from '../../src/simulator/clock.ts'
+import { createManualClock } from '../../src/simulator/exchange.ts'
 import { arbitraryMoves, type Move } from '../../src/testing/arbitrary.ts'
 import { answered, call, Pen, result, said, start, thought } from '../../src/testing/builders.ts'
 import {
