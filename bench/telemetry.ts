@@ -96,7 +96,7 @@ async function loading(
 }
 const own = await loading(
   'own',
-  `import { createSender } from './src/telemetry/otlp/sender.ts'; globalThis.x = createSender`,
+  `import { createSender } from './src/telemetry/sender.ts'; globalThis.x = createSender`,
 )
 const sdk = await loading(
   'sdk',

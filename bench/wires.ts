@@ -3,8 +3,7 @@
 // the simulator's dialect, which shares no code with them. Baseline in the same run: the damaged request unrepaired.
 import * as fc from 'fast-check'
 import { arbitraryMoves, type Move } from '../src/testing/arbitrary.ts'
-import type { WireSubject } from '../src/testing/wire-contract.ts'
-import { cachedBytes, forkOf, requestsOf, sessionOf } from '../src/testing/wire-subject.ts'
+import { cachedBytes, forkOf, requestsOf, sessionOf, type WireSubject } from '../src/testing/wire-subject.ts'
 import { anthropicSubject } from '../test/wires/anthropic-subject.ts'
 import { geminiSubject } from '../test/wires/gemini-subject.ts'
 import { openAiChatSubject } from '../test/wires/openai-chat-subject.ts'

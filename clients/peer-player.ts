@@ -9,14 +9,8 @@ import { contentText, textOf } from '../src/lab/measuring/texts.ts'
 import type { Script, Step } from '../src/lab/playing/script.ts'
 import type { PlainBlock } from '../src/lab/playing/wire-blocks.ts'
 import type { WireBlock, WireRequest } from '../src/model/wire.ts'
-import {
-  answerOf,
-  blocksOf,
-  fieldText,
-  requestSeed,
-  text,
-  thinking,
-} from '../src/simulator/answers/blocks.ts'
+import { answerOf, requestSeed, text, thinking } from '../src/simulator/answer.ts'
+import { messageBlocks, stringOf } from '../src/simulator/rules/blocks.ts'
 import { toolboxOf } from '../src/simulator/answers/toolbox.ts'
 import { jobOf, ruleModel, type Answer, type Answerer, type Clock } from '../src/simulator/index.ts'
 
@@ -143,8 +137,8 @@ function withoutPrompts(request: WireRequest, prompts: readonly string[]): WireR
     ...request,
     messages: request.messages.map(({ role, content }) => ({
       role,
-      content: blocksOf(content).map((block) =>
-        role === 'user' && block.type === 'text' && isPrompt(fieldText(block, 'text'))
+      content: messageBlocks({ role, content }).map((block) =>
+        role === 'user' && block.type === 'text' && isPrompt(stringOf(block['text']))
           ? text('Go on.')
           : block,
       ),
@@ -188,7 +182,7 @@ class RecordedSight {
 
   request(request: WireRequest, step: number, said: readonly string[]): void {
     const blocks = request.messages.flatMap(({ role, content }) =>
-      blocksOf(content).map((block) => this.#plain(role, block)),
+      messageBlocks({ role, content }).map((block) => this.#plain(role, block)),
     )
     const now = new Set(blocks)
     const isLess = [...this.#before].some((block) => !now.has(block))

@@ -4,7 +4,7 @@
 // only the entry it hit; a breakpoint before the hit writes nothing; an entry written after cache edits serves only requests
 // that carry the same deletions or more, because deleted content cannot come back.
 import type { WireRequest, WireUsage } from '../model/wire.ts'
-import { createPromptReader, type Position, type Prompt, type ReadPrompt } from './cache/prompt.ts'
+import { createPromptReader, readPrompt, type Position, type Prompt, type ReadPrompt } from './prompt.ts'
 import { createCounter, type Counter } from './counter.ts'
 import { createDigests, type Digests } from './digest.ts'
 import { findModel, simulatedModels, unknownModel, type SimulatedModel } from './models.ts'
@@ -94,16 +94,16 @@ export function createCache(options: CacheOptions = {}): PromptCache {
     open,
     count: (request, model) => read(request, model).totalTokens,
     account: (request, startedAt, firstByteAt) => {
-      const model = findModel(options.models ?? simulatedModels, request.model) ?? {
-        ...unknownModel,
-        id: request.model,
-      }
-      const opened = open(request, model, startedAt)
+      const opened = open(request, modelOf(request, options.models), startedAt)
       opened.commit(firstByteAt)
       return opened.usage
     },
   }
 }
+
+/** Requests of models nobody has listed are accounted too. */
+const modelOf = ({ model: id }: WireRequest, models = simulatedModels): SimulatedModel =>
+  findModel(models, id) ?? { ...unknownModel, id }
 
 function findHit(
   positions: readonly Position[],
@@ -179,5 +179,60 @@ export function createSweep(entries: Map<string, { readonly expiresAt: number }>
     if (entries.size < sweepAt) return
     for (const [hash, entry] of entries) if (entry.expiresAt <= now) entries.delete(hash)
     sweepAt = entries.size + SWEEP_ENTRIES
+  }
+}
+
+export interface ImplicitCacheOptions {
+  readonly counter?: Counter
+  readonly lifetimeMs: number
+  /** A shorter prefix is not cached. */
+  readonly minTokens: number
+  /** Hits are multiples of this. */
+  readonly stepTokens: number
+  /** Asked at each request that could read: where a provider promises nothing. Always, where unset. */
+  readonly isLucky?: () => boolean
+}
+
+/**
+ * A cache of prefixes that nobody asks for, over requests in the words of the Messages API: for playing recorded sessions
+ * under another provider's rules. Read is what any earlier request had in common with this one, in whole steps and from a
+ * minimum on. Open choices: a prefix ends with a block; a use renews what it used; everything up to the last whole step is
+ * written.
+ */
+export function createImplicitCache(options: ImplicitCacheOptions): Pick<PromptCache, 'account'> {
+  const { lifetimeMs, minTokens, stepTokens, isLucky = () => true } = options
+  const reading = {
+    counter: options.counter ?? createCounter(),
+    digests: createDigests(),
+    scope: 'workspace',
+  }
+  const entries = new Map<string, Pick<Entry, 'visibleAt' | 'expiresAt'>>()
+  const isThere = (hash: string, now: number): boolean => {
+    const entry = entries.get(hash)
+    return entry !== undefined && entry.visibleAt <= now && entry.expiresAt > now
+  }
+  const usable = (tokens: number): number => {
+    const whole = Math.floor(tokens / stepTokens) * stepTokens
+    return whole >= minTokens ? whole : 0
+  }
+  return {
+    account(request: WireRequest, startedAt: number, firstByteAt: number): CacheUsage {
+      const model = modelOf(request)
+      const { positions, totalTokens } = readPrompt(request, model, reading)
+      const last = positions.findLast(({ hash }) => isThere(hash, startedAt))
+      const common = usable(last?.endTokens ?? 0)
+      const read = common > 0 && isLucky() ? common : 0
+      const written = Math.max(0, usable(totalTokens) - read)
+      for (const { hash } of positions) {
+        const visibleAt = isThere(hash, startedAt) ? entries.get(hash)!.visibleAt : firstByteAt
+        entries.set(hash, { visibleAt, expiresAt: startedAt + lifetimeMs })
+      }
+      return {
+        input_tokens: totalTokens - read - written,
+        cache_read_input_tokens: read,
+        cache_creation_input_tokens: written,
+        cache_creation: { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: 0 },
+      }
+    },
   }
 }

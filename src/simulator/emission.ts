@@ -164,3 +164,20 @@ function completed(block: WireBlock, { callId, nullCitations }: EmissionOptions)
     caller: { type: 'direct' },
   }
 }
+
+const LEAST_PIECE_CHARS = 12
+
+/** A text in the pieces it is streamed in: a long one comes in larger pieces, not in ever more of them. */
+export function piecesOf(text: string, { most = 64, least = 1 } = {}): readonly string[] {
+  const few = Math.ceil(text.length / least)
+  const size = Math.max(1, Math.min(few, Math.max(LEAST_PIECE_CHARS, Math.ceil(text.length / most))))
+  const cut: string[] = []
+  for (let at = 0; at < text.length;) {
+    const last = text.charCodeAt(at + size - 1)
+    // A pair of surrogates stays together, as it would in UTF-8.
+    const end = last >= 0xd800 && last <= 0xdbff ? at + size + 1 : at + size
+    cut.push(text.slice(at, end))
+    at = end
+  }
+  return cut
+}

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { WireBlock, WireMessage, WireRequest } from '../model/wire.ts'
 import type { Answer } from './answer.ts'
-import { createManualClock } from './clock.ts'
-import { createExchange, type ExchangeOptions, type Reply } from './exchange.ts'
+import { createExchange, createManualClock, type ExchangeOptions, type Reply } from './exchange.ts'
 
 const text = (words: string): WireBlock => ({ type: 'text', text: words })
 const think = (words: string): WireBlock => ({ type: 'thinking', thinking: words })

@@ -3,16 +3,16 @@
 import type { WireError, WireRequest, WireResponse, WireUsage } from '../model/wire.ts'
 import type { Answer, Answerer } from './answer.ts'
 import { createCache, type PromptCache, type Reading } from './cache.ts'
+import type { Prompt } from './prompt.ts'
 import { createCounter, type Counter } from './counter.ts'
 import { createDigests, type Digests } from './digest.ts'
-import { withoutDeleted, applyContextEdits, withoutBlocks, type Edited } from './editing/context-editing.ts'
+import { applyContextEdits, withoutBlocks, withoutDeleted, type Edited } from './context-editing.ts'
 import { emit, type Emission } from './emission.ts'
 import { FILLS_WINDOW_SINCE, findModel, simulatedModels, type SimulatedModel } from './models.ts'
 import { judgeRequest, type Judgement } from './rules.ts'
 import { invalid } from './rules/problem.ts'
 import { BETAS, VERSION_WITHOUT_SAMPLING } from './rules/request-shape.ts'
 import { isRecord } from './rules/shape.ts'
-import type { Prompt } from './cache/prompt.ts'
 
 export interface Clock {
   now(): number
@@ -41,7 +41,7 @@ export interface Reply {
   begin(): void
 }
 
-export interface SimulatedResponse extends WireResponse {
+interface SimulatedResponse extends WireResponse {
   readonly usage: WireUsage & Readonly<Record<string, unknown>>
   readonly stop_details: null
   readonly container: null
@@ -50,7 +50,7 @@ export interface SimulatedResponse extends WireResponse {
 export type ExchangeOutcome =
   | { readonly ok: true; readonly reply: Reply }
   | { readonly ok: false; readonly error: WireError }
-export type CountOutcome =
+type CountOutcome =
   | { readonly ok: true; readonly body: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly error: WireError }
 
@@ -316,4 +316,20 @@ function divergence(before: Prompt, now: Prompt): Diagnosis {
 
 function toolsEnd(prompt: Prompt): number {
   return prompt.positions.findLast((each) => each.level === 'tools')?.endTokens ?? 0
+}
+
+/** Time in the hands of a test: it stands still until it is moved. */
+export interface ManualClock extends Clock {
+  advance(ms: number): void
+}
+
+/** A clock that moves when told. */
+export function createManualClock(startMs = 0): ManualClock {
+  let now = startMs
+  return {
+    now: () => now,
+    advance: (ms) => {
+      now += ms
+    },
+  }
 }

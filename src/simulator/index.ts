@@ -1,6 +1,16 @@
 // The door `palimpsest/simulator`: a local Messages API, and the wires of other vendors, for tests, offline work and the lab.
-export type { Answer, AnswerContext, Answerer } from './answer.ts'
-export { call, text, thinking } from './answers/blocks.ts'
+export {
+  call,
+  scripted,
+  text,
+  thinking,
+  type Answer,
+  type AnswerContext,
+  type Answerer,
+  type ScriptAnswer,
+  type ScriptedAnswerer,
+  type ScriptStep,
+} from './answer.ts'
 export type { Job } from './answers/jobs/ask.ts'
 export { injectedOrder, inventedRequest, variants } from './answers/jobs/modes.ts'
 export type { Mode, Variant } from './answers/jobs/modes.ts'
@@ -8,17 +18,18 @@ export { recorded } from './answers/recorded.ts'
 export type { RecordedAnswerer, RecordedOptions, RecordedResult } from './answers/recorded.ts'
 export { jobOf, ruleModel } from './answers/rule-model.ts'
 export type { RuleModelOptions } from './answers/rule-model.ts'
-export { scripted } from './answers/script.ts'
-export type { ScriptAnswer, ScriptedAnswerer, ScriptStep } from './answers/script.ts'
 export { parseTask, tasksIn } from './answers/task.ts'
 export type { Step, Task } from './answers/task.ts'
-export { createCache } from './cache.ts'
-export { createPromptReader } from './cache/prompt.ts'
-export type { CacheOptions, CacheUsage, PromptCache, Reading } from './cache.ts'
-export { createImplicitCache } from './cache/implicit.ts'
-export type { ImplicitCacheOptions } from './cache/implicit.ts'
-export { createManualClock } from './clock.ts'
-export type { ManualClock } from './clock.ts'
+export {
+  createCache,
+  createImplicitCache,
+  type CacheOptions,
+  type CacheUsage,
+  type ImplicitCacheOptions,
+  type PromptCache,
+  type Reading,
+} from './cache.ts'
+export { createPromptReader } from './prompt.ts'
 export { createCounter } from './counter.ts'
 export type { Counter } from './counter.ts'
 export type { Bill } from './bill.ts'
@@ -31,8 +42,16 @@ export { dialectModels, findDialectModel } from './dialects/models.ts'
 export type { DialectModel, ModelCache, ModelPrice } from './dialects/models.ts'
 export { serverQuirks } from './dialects/openai/quirks.ts'
 export type { Quirks, ServerName } from './dialects/openai/quirks.ts'
-export { createExchange } from './exchange.ts'
-export type { Clock, Exchange, ExchangeOptions, ExchangeOutcome, Reply } from './exchange.ts'
+export {
+  createExchange,
+  createManualClock,
+  type Clock,
+  type Exchange,
+  type ExchangeOptions,
+  type ExchangeOutcome,
+  type ManualClock,
+  type Reply,
+} from './exchange.ts'
 export type { Fault, FaultContext, Faults, ScheduledFault } from './http/faults.ts'
 export { SOURCE_HEADER } from './http/arrival.ts'
 export { createSimulator } from './http/server.ts'

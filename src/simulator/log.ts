@@ -1,7 +1,7 @@
 // What the simulator was asked and what it did about it, for tests to look at. Bounded twice: in requests, and in the
 // newest few whose bodies are kept, since a body can be megabytes.
 import type { Bill } from './bill.ts'
-import type { Level } from './cache/prompt.ts'
+import type { Level } from './prompt.ts'
 import type { Reading } from './cache.ts'
 import type { WireError, WireUsage } from '../model/wire.ts'
 

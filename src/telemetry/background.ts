@@ -1,10 +1,11 @@
-// What happens beside the answers, as spans: compactions, memories, and forks that left only their end.
+// What happens beside the answers: compactions, memories, and forks that left only their end, as spans; edits and cache breaks,
+// as numbers by layer and cause; and which boundary is still in force.
+import { estimateText } from '../projection/tokens.ts'
+import { isRecord } from '../transcript/content.ts'
 import type { Entry, FactOf } from '../transcript/fact.ts'
-import { short } from './content.ts'
-import { names, operations, type Operation } from './conventions.ts'
-import { editMetrics, retentionIn } from './edits.ts'
-import type { Attributes, SpanContext } from './port.ts'
-import type { Place, Teller } from './teller.ts'
+import { names, type Operation, operations } from './conventions.ts'
+import type { Attributes, SpanContext, TelemetryPort } from './port.ts'
+import { type Place, short, type Teller } from './teller.ts'
 
 /** `before`: when what stands before it was written; a compaction began no earlier. */
 export function tellCompaction(
@@ -80,4 +81,50 @@ export function tellFork(
   const by = { [names.purpose]: short(purpose) }
   teller.port.count('palimpsest.fork.tokens', spent.tokens, by, place.at)
   teller.port.count('palimpsest.fork.cost', spent.dollars, by, place.at)
+}
+
+export function editMetrics(
+  port: TelemetryPort,
+  { layer, tokensFreed, price }: FactOf<'view-edit'> | FactOf<'boundary'>,
+  at: number,
+): void {
+  const by = { [names.layer]: short(layer) }
+  port.count('palimpsest.edits.tokens_freed', Math.max(0, tokensFreed), by, at)
+  if (price !== undefined && 'net' in price) port.count('palimpsest.edits.gain', price.net, by, at)
+}
+
+/** The compactions that were neither undone nor taken back. */
+export class Boundaries {
+  readonly #live = new Map<number, number>()
+
+  take({ seq, fact }: Pick<Entry, 'seq' | 'fact'>): void {
+    if (fact.type === 'boundary') this.#live.set(seq, textTokens(fact))
+    if (fact.type === 'undo') this.#live.delete(fact.target)
+    if (fact.type === 'rewind') for (const at of this.#live.keys()) if (at > fact.to) this.#live.delete(at)
+  }
+
+  get isLive(): boolean {
+    return this.#live.size > 0
+  }
+
+  /** Of the summary in force, estimated. */
+  get tokens(): number {
+    return [...this.#live.values()].at(-1) ?? 0
+  }
+}
+
+const textTokens = ({ edits }: FactOf<'boundary'>): number =>
+  edits.reduce((all, edit) => all + (edit.kind === 'summary' ? estimateText(edit.text) : 0), 0)
+
+/** The first cause counts: a break is one break. */
+export function breakCause(causes: readonly unknown[]): string {
+  const [first] = causes
+  const kind = isRecord(first) ? first['kind'] : undefined
+  return typeof kind === 'string' ? short(kind) : 'unknown'
+}
+
+/** What an audit says is kept in a loose record, since it may be of another version. */
+function retentionIn(audit: unknown): number | null {
+  const retention = isRecord(audit) ? audit['retention'] : undefined
+  return typeof retention === 'number' ? retention : null
 }

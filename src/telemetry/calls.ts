@@ -2,12 +2,17 @@
 // A model may call a tool by any name it likes: on a metric only those stand that were offered.
 import { isRecord } from '../transcript/content.ts'
 import type { Entry, FactOf, ToolSpec } from '../transcript/fact.ts'
-import { short, messageJson, valueJson } from './content.ts'
 import { names, operations, type Operation } from './conventions.ts'
-import { spanAt } from './ids.ts'
 import type { Attributes, SpanContext } from './port.ts'
-import type { ReaderOptions } from './options.ts'
-import { failedWith } from './teller.ts'
+import {
+  failedWith,
+  messageJson,
+  type ReaderOptions,
+  short,
+  spanAt,
+  type Teller,
+  valueJson,
+} from './teller.ts'
 
 interface OpenCall {
   readonly context: SpanContext
@@ -17,19 +22,18 @@ interface OpenCall {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-const milli = 1000
 /** A tool of somebody else's server, by how such tools are named here. */
 const extension = /^mcp__/
 const otherTool = '_other'
 
 export class Calls {
-  readonly #session: string
+  readonly #teller: Teller
   readonly #options: ReaderOptions
   readonly #open = new Map<string, OpenCall>()
   #offered: ReadonlySet<string> = new Set()
 
-  constructor(session: string, options: ReaderOptions) {
-    this.#session = session
+  constructor(teller: Teller, options: ReaderOptions) {
+    this.#teller = teller
     this.#options = options
   }
 
@@ -41,17 +45,15 @@ export class Calls {
     for (const block of content) {
       if (block.type !== 'tool_use' || !('input' in block)) continue
       const { id, name, input } = block
-      const context = spanAt(turn.traceId, this.#session, seq, `${operations.tool}/${id}`)
+      const context = spanAt(turn.traceId, this.#teller.session, seq, `${operations.tool}/${id}`)
       this.#open.set(id, { context, at, seq, name, input })
-      this.#options.port.begin({
-        ...context,
+      this.#teller.begin(context, {
         name: `${operations.tool} ${short(name)}`,
         kind: 'internal',
         parent: turn,
         links: [],
         at,
         attributes: {
-          [names.conversation]: this.#session,
           [names.operation]: operations.tool,
           [names.toolName]: short(name),
           [names.toolType]: extension.test(name) ? 'extension' : 'function',
@@ -78,35 +80,24 @@ export class Calls {
     const call = this.#open.get(id)
     if (call === undefined) return
     this.#open.delete(id)
-    const { port } = this.#options
     const end = Math.max(call.at, at)
-    const failed = failedWith(error)
     this.#memory(call, end, error)
-    port.end(call.context, { at: end, attributes: { ...attributes, ...failed }, error })
-    port.record(
-      'gen_ai.execute_tool.duration',
-      (end - call.at) / milli,
-      {
-        [names.operation]: operations.tool,
-        [names.toolName]: this.#offered.has(call.name) ? call.name : otherTool,
-        ...failed,
-      },
-      end,
-    )
+    this.#teller.end(call, { end, attributes, error })
+    this.#teller.duration('gen_ai.execute_tool.duration', call.at, end, {
+      [names.operation]: operations.tool,
+      [names.toolName]: this.#offered.has(call.name) ? call.name : otherTool,
+      ...failedWith(error),
+    })
   }
 
-  #memory({ context, at, seq, name, input }: OpenCall, end: number, error: string | null): void {
+  #memory({ context: parent, at, seq, name, input }: OpenCall, end: number, error: string | null): void {
     const operation = memoryOperation(name, input, this.#options.isMemory)
     if (operation === null) return
-    const { port } = this.#options
-    const own = spanAt(context.traceId, this.#session, seq, `${operation}/${context.spanId}`)
-    const attributes = {
-      [names.conversation]: this.#session,
-      [names.operation]: operation,
-      [names.place]: seq,
-    }
-    port.begin({ ...own, name: operation, kind: 'internal', parent: context, links: [], at, attributes })
-    port.end(own, { at: end, attributes: failedWith(error), error })
+    const what = `${operation}/${parent.spanId}`
+    const context = spanAt(parent.traceId, this.#teller.session, seq, what)
+    const attributes = { [names.operation]: operation, [names.place]: seq }
+    this.#teller.begin(context, { name: operation, kind: 'internal', parent, links: [], at, attributes })
+    this.#teller.end({ context, at }, { end, attributes: {}, error })
   }
 }
 

@@ -1,15 +1,23 @@
-// Requests and their answers as spans: one `chat` from each request to its answer, or to what shows that none came.
-import type { ModelTable } from '../model/models.ts'
+// Requests and their answers as spans: one `chat` from each request to its answer, or to what shows that none came. What an
+// answer took is counted once, in the buckets the provider charges, to the token.
+import { dollarsOf } from '../engine/limits/spend.ts'
+import { lookUp, type ModelTable, price } from '../model/models.ts'
 import { promptTokens } from '../model/usage.ts'
 import { estimateText } from '../projection/tokens.ts'
-import type { Entry, FactOf } from '../transcript/fact.ts'
-import { answerAttributes, bill, providerOf } from './billing.ts'
-import { short } from './content.ts'
+import type { Entry, FactOf, Usage } from '../transcript/fact.ts'
 import { names, operations } from './conventions.ts'
-import type { Boundaries } from './edits.ts'
-import { spanAt } from './ids.ts'
+import type { Boundaries } from './background.ts'
 import type { Attributes, SpanContext } from './port.ts'
-import { failedWith, type Place, type Teller } from './teller.ts'
+import {
+  failedWith,
+  messageJson,
+  milli,
+  short,
+  spanAt,
+  type Place,
+  type ReaderOptions,
+  type Teller,
+} from './teller.ts'
 
 interface OpenChat {
   readonly context: SpanContext
@@ -17,11 +25,9 @@ interface OpenChat {
   readonly model: string
 }
 
-const milli = 1000
-
 export class Chats {
   readonly #teller: Teller
-  readonly #options: { readonly models: ModelTable; readonly content?: boolean | undefined }
+  readonly #options: ReaderOptions
   readonly #boundaries: Boundaries
   #open: OpenChat | null = null
   #fixed = { system: 0, tools: 0 }
@@ -30,11 +36,7 @@ export class Chats {
   #isImport = false
   #answered = ''
 
-  constructor(
-    teller: Teller,
-    options: { readonly models: ModelTable; readonly content?: boolean | undefined },
-    boundaries: Boundaries,
-  ) {
+  constructor(teller: Teller, options: ReaderOptions, boundaries: Boundaries) {
     this.#teller = teller
     this.#options = options
     this.#boundaries = boundaries
@@ -93,7 +95,7 @@ export class Chats {
         at,
       )
     if (counted === undefined) return
-    bill(this.#teller.port, this.#options.models, fact, short(this.#teller.purpose), at)
+    bill(this.#teller, this.#options.models, fact, counted, at)
     this.#window(promptTokens(counted), model, at)
   }
 
@@ -102,7 +104,7 @@ export class Chats {
     const chat = this.#open
     if (chat === null) return
     this.#open = null
-    this.#teller.end(chat, { operation: operations.chat, end: at, attributes, error })
+    this.#teller.end(chat, { end: at, attributes, error })
     this.#teller.duration('gen_ai.client.operation.duration', chat.at, at, {
       ...this.#measured(chat.model),
       ...failedWith(error),
@@ -137,3 +139,74 @@ export class Chats {
 }
 
 const sum = (texts: readonly string[]): number => texts.reduce((all, text) => all + estimateText(text), 0)
+
+/** As the conventions spell those who have a name there. */
+const providers: Readonly<Record<string, string>> = {
+  google: 'gcp.gemini',
+  gemini: 'gcp.gemini',
+  mistral: 'mistral_ai',
+  xai: 'x_ai',
+  moonshot: 'moonshot_ai',
+}
+
+/** The Messages API where nobody else is named. */
+const providerOf = (provider: string | undefined): string =>
+  provider === undefined ? 'anthropic' : Object.hasOwn(providers, provider) ? providers[provider]! : provider
+
+/** Counts an answer. The prompt is everything that was sent, what was cached included. */
+function bill(
+  { port, purpose }: Teller,
+  models: ModelTable,
+  { model, provider }: FactOf<'assistant-message'>,
+  usage: Usage,
+  at: number,
+): void {
+  const chat = {
+    [names.operation]: operations.chat,
+    [names.provider]: providerOf(provider),
+    [names.requestModel]: model,
+  }
+  const typed = (type: string): Attributes => ({ ...chat, [names.tokenType]: type })
+  port.record('gen_ai.client.token.usage', promptTokens(usage), typed('input'), at)
+  port.record('gen_ai.client.token.usage', usage.output, typed('output'), at)
+  const own = { [names.requestModel]: model, [names.purpose]: short(purpose) }
+  const kinds = { input: usage.input, read: usage.cacheRead, write: usage.cacheWrite, output: usage.output }
+  for (const [kind, tokens] of Object.entries(kinds))
+    port.count('palimpsest.request.tokens', tokens, { ...own, [names.kind]: kind }, at)
+  const info = lookUp(models, model)
+  const paid = info === null ? null : price(info, usage)
+  if (paid === null) return port.count('palimpsest.request.unpriced', 1, own, at)
+  const dollars = { input: paid.fresh, read: paid.read, write: paid.write, output: paid.output }
+  for (const [kind, value] of Object.entries(dollars))
+    port.count('palimpsest.request.cost', value, { ...own, [names.kind]: kind }, at)
+}
+
+/** What an answer says of itself; `counted` is left out where it was counted before. */
+function answerAttributes(
+  fact: FactOf<'assistant-message'>,
+  counted: Usage | undefined,
+  { models, content }: ReaderOptions,
+): Attributes {
+  const { timing, stop } = fact
+  const dollars = counted === undefined ? null : dollarsOf(models, fact.model, counted)
+  return {
+    [names.provider]: providerOf(fact.provider),
+    [names.responseModel]: short(fact.model),
+    [names.responseId]: short(fact.messageId),
+    [names.finishReasons]: stop === null ? [] : [short(stop)],
+    ...(counted === undefined
+      ? {}
+      : {
+          [names.inputTokens]: promptTokens(counted),
+          [names.outputTokens]: counted.output,
+          [names.cacheReadTokens]: counted.cacheRead,
+          [names.cacheWriteTokens]: counted.cacheWrite,
+        }),
+    ...(dollars === null ? {} : { [names.dollars]: dollars }),
+    ...(timing === undefined ? {} : { [names.tries]: timing.tries }),
+    ...(timing?.firstMs === undefined
+      ? {}
+      : { [names.timeToFirstChunk]: timing.firstMs / milli, [names.requestStream]: true }),
+    ...(content === true ? { [names.outputMessages]: messageJson('assistant', fact.content) } : {}),
+  }
+}

@@ -4,10 +4,9 @@ import { defaults } from '../settings/defaults.ts'
 import { isKnown } from '../transcript/fact.ts'
 import type { SessionId } from '../transcript/ids.ts'
 import type { Failure, Store } from '../transcript/store.ts'
-import { metricsJson, tracesJson, type Resource } from './otlp/json.ts'
-import { Recorder } from './otlp/recorder.ts'
+import { metricsJson, Recorder, tracesJson, type Resource } from './otlp.ts'
 import { createTelemetry } from './telemetry.ts'
-import type { ReaderOptions } from './options.ts'
+import type { ReaderOptions } from './teller.ts'
 
 export interface TelemetryExport extends Omit<ReaderOptions, 'port'> {
   readonly resource: Resource

@@ -5,7 +5,7 @@ export { instruments, names, operations, schemaUrl, scopeName } from './conventi
 export type { Instrument, InstrumentName, Operation } from './conventions.ts'
 export { otlpOf, type Exported, type OtlpBody, type TelemetryExport } from './export.ts'
 export { observed, type Observed, type ObserveOptions } from './observe.ts'
-export type { Resource } from './otlp/json.ts'
+export type { Resource } from './otlp.ts'
 export {
   createSender,
   post as postOtlp,
@@ -13,7 +13,7 @@ export {
   type Posting,
   type Sender,
   type SenderOptions,
-} from './otlp/sender.ts'
+} from './sender.ts'
 export type { Attributes, AttributeValue, SpanContext, SpanEnd, SpanStart, TelemetryPort } from './port.ts'
-export type { ReaderOptions } from './options.ts'
+export type { ReaderOptions } from './teller.ts'
 export { createTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.ts'

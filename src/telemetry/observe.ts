@@ -2,9 +2,10 @@
 // Nobody waits for it, and nothing it does can fail an append. Without it the store is the store.
 import { isKnown, type StoredEntry } from '../transcript/fact.ts'
 import { seq, type SessionId } from '../transcript/ids.ts'
-import type { Store } from '../transcript/store.ts'
+import { storeWith, type Store } from '../transcript/store.ts'
 import type { SpanContext, SpanEnd, SpanStart, TelemetryPort } from './port.ts'
 import { createTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.ts'
+import { milli } from './teller.ts'
 
 export interface ObserveOptions extends Omit<TelemetryOptions, 'read'> {
   /** Milliseconds, for how long an append took. */
@@ -18,8 +19,6 @@ export interface Observed {
   settled(): Promise<void>
 }
 
-const milli = 1000
-
 /** Attaches telemetry to every session that is written through a store: hand the store it gives to an engine. */
 export function observed(store: Store, options: ObserveOptions): Observed {
   const { port, now } = options
@@ -32,27 +31,13 @@ export function observed(store: Store, options: ObserveOptions): Observed {
     else if (outcome.why === 'fenced') port.count('palimpsest.lease.fenced', 1, {}, now())
     return outcome
   }
+  const released: Store['release'] = (lease) => {
+    watch.forget(lease.session)
+    return store.release(lease)
+  }
   return {
     settled: () => watch.settled(),
-    store: {
-      list: (only) => store.list(only),
-      owners: (sessions) => store.owners(sessions),
-      lease: (session) => store.lease(session),
-      release: (lease) => {
-        watch.forget(lease.session)
-        return store.release(lease)
-      },
-      append: appended,
-      sync: (lease) => store.sync(lease),
-      read: (session, range) => store.read(session, range),
-      readBack: (session, before) => store.readBack(session, before),
-      putBlob: (lease, name, bytes) => store.putBlob(lease, name, bytes),
-      getBlob: (session, blob, part) => store.getBlob(session, blob, part),
-      blobs: (session) => store.blobs(session),
-      putCheckpoint: (lease, checkpoint) => store.putCheckpoint(lease, checkpoint),
-      getCheckpoint: (session) => store.getCheckpoint(session),
-      remove: (session) => store.remove(session),
-    },
+    store: storeWith(store, { append: appended, release: released }),
   }
 }
 

@@ -162,11 +162,7 @@ function factsOf(move: Move, index: number, fold: Fold, open: readonly string[],
       return [answerFact(move, index)]
     case 'result': {
       const content: UserBlock[] = [{ type: 'text', text: move.text }]
-      if (move.image)
-        content.push({
-          type: 'image',
-          source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' },
-        })
+      if (move.image) content.push(image)
       return open.length === 0
         ? []
         : [
@@ -241,24 +237,19 @@ function controlFacts(move: Extract<Move, { at: number }>, fold: Fold, index: nu
   const edit = (edits: readonly Edit[]): Fact[] => [
     { type: 'view-edit', layer: 'test', asked: move.asked, edits, why: 'a test', tokensFreed: 0 },
   ]
+  const results = parts.filter((part) => part.kind === 'result' && part.source[0] !== -1)
+  const hit = results[move.at % Math.max(1, results.length)]
   const editings = fold.edits.controls.filter((control) => control.fact.type === 'view-edit')
   switch (move.move) {
-    case 'stub': {
-      const results = parts.filter((part) => part.kind === 'result' && part.source[0] !== -1)
-      const hit = results[move.at % Math.max(1, results.length)]
+    case 'stub':
       return hit === undefined
         ? []
         : edit([
             { kind: 'stub', at: { seq: hit.from, block: 0 }, text: `[stub ${index}]`, ref: `${hit.from}` },
           ])
-    }
     case 'clear': {
-      const results = parts
-        .filter((part) => part.kind === 'result' && part.source[0] !== -1)
-        .slice(0, 1 + move.span)
-      return edit([
-        { kind: 'remote', at: results.map((part) => ({ seq: part.from, block: 0 })), via: 'cache-edit' },
-      ])
+      const at = results.slice(0, 1 + move.span).map((part) => ({ seq: part.from, block: 0 }))
+      return edit([{ kind: 'remote', at, via: 'cache-edit' }])
     }
     case 'drop':
       return edit([{ kind: 'drop', ...range }])
@@ -279,14 +270,11 @@ function controlFacts(move: Extract<Move, { at: number }>, fold: Fold, index: nu
           at: move.span % 2 === 0 ? { seq: pick.from } : { seq: pick.from, block: pick.source[0]! },
         },
       ]
-    case 'undo': {
-      const results = parts.filter((part) => part.kind === 'result' && part.source[0] !== -1)
-      const hit = results[move.at % Math.max(1, results.length)]
+    case 'undo':
       // One in four brings back a result that was too large when it came.
       if (move.span % 4 === 3 && hit !== undefined)
         return [{ type: 'undo', target: hit.from, whole: `the whole result of ${index}` }]
       return editings.length === 0 ? [] : [{ type: 'undo', target: editings[move.at % editings.length]!.seq }]
-    }
     case 'release': {
       const holders = [...fold.edits.pins, ...fold.edits.holds]
       return holders.length === 0 ? [] : [{ type: 'release', target: holders[move.at % holders.length]!.seq }]

@@ -10,8 +10,7 @@ import type { Budget, Layer, Proposal } from '../projection/layer.ts'
 import { viewRefusal } from '../projection/refusal.ts'
 import type { View } from '../projection/view.ts'
 import type { Fact } from '../transcript/fact.ts'
-import { answered, call, Pen, result, said, start } from './builders.ts'
-import { fixedClock } from './builders.ts'
+import { answered, call, fixedClock, Pen, result, said, start } from './builders.ts'
 
 export interface LayerCase {
   readonly rule: string
@@ -103,6 +102,12 @@ function* proposals(
   }
 }
 
+/** What is written of an edit that a layer proposes. */
+const editFact = (
+  { name: layer }: Layer,
+  { edits, why, tokensFreed }: Extract<Proposal, { kind: 'edit' }>,
+): Fact => ({ type: 'view-edit', layer, asked: 'automatic', edits, why, tokensFreed })
+
 const shownTo = (view: View): number => view.messages.last()?.to ?? -1
 
 /** What every layer must do, as cases for any test runner. */
@@ -146,20 +151,12 @@ export const layerContract: readonly LayerCase[] = [
     run: (makeLayer) => {
       for (const { situation, layer, proposal } of proposals(makeLayer)) {
         if (proposal.kind !== 'edit') continue
-        const { edits, why, tokensFreed, price } = proposal
+        const { edits, tokensFreed, price } = proposal
         assert.ok(edits.length > 0, situation.name)
         assert.ok(Number.isFinite(tokensFreed) && tokensFreed >= 0, situation.name)
         for (const value of Object.values(price ?? {}))
           if (typeof value === 'number') assert.ok(!Number.isNaN(value), situation.name)
-        const fact: Fact = {
-          type: 'view-edit',
-          layer: layer.name,
-          asked: 'automatic',
-          edits,
-          why,
-          tokensFreed,
-        }
-        assert.equal(viewRefusal(situation.fold, fact), null, situation.name)
+        assert.equal(viewRefusal(situation.fold, editFact(layer, proposal)), null, situation.name)
       }
     },
   },
@@ -193,17 +190,7 @@ export const layerContract: readonly LayerCase[] = [
     run: (makeLayer) => {
       for (const { situation, layer, proposal } of proposals(makeLayer)) {
         if (proposal.kind !== 'edit') continue
-        const { edits, why, tokensFreed } = proposal
-        situation.fold.push(
-          situation.pen.write({
-            type: 'view-edit',
-            layer: layer.name,
-            asked: 'automatic',
-            edits,
-            why,
-            tokensFreed,
-          }),
-        )
+        situation.fold.push(situation.pen.write(editFact(layer, proposal)))
         const again = layer.decide(situation.fold.view(), situation.budget)
         assert.ok(again === null || again.kind !== 'edit', situation.name)
       }

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { encode } from '../transcript/codec.ts'
 import type { StoredEntry } from '../transcript/fact.ts'
 import { seq, sessionId, type Seq } from '../transcript/ids.ts'
-import type { Store } from '../transcript/store.ts'
+import { storeWith, type Store } from '../transcript/store.ts'
 import { listingCases } from './store-listing-contract.ts'
 import {
   checkpointAt,
@@ -25,7 +25,6 @@ import {
   notes,
   released,
   stored,
-  storeWith,
   type ContractCase,
 } from './store-steps.ts'
 

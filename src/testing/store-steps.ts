@@ -1,5 +1,4 @@
 // The steps that the cases of the store contract are made of. Each throws when the store does not answer as it must.
-// And a store some of whose methods are replaced.
 import assert from 'node:assert/strict'
 import { decode } from '../transcript/codec.ts'
 import type { Entry, Fact, StoredEntry } from '../transcript/fact.ts'
@@ -81,24 +80,3 @@ export async function* failing(): AsyncIterable<Uint8Array> {
   yield Buffer.from('some')
   throw new Error('the tool went away')
 }
-
-// A store with some of its methods replaced, so that a test can let one of them fail, wait or count.
-
-/** A store with some of its functions replaced. */
-export const storeWith = (inner: Store, changed: Partial<Store>): Store => ({
-  list: (only) => inner.list(only),
-  owners: (sessions) => inner.owners(sessions),
-  lease: (session) => inner.lease(session),
-  release: (lease) => inner.release(lease),
-  append: (...facts) => inner.append(...facts),
-  sync: (lease) => inner.sync(lease),
-  read: (...place) => inner.read(...place),
-  readBack: (...place) => inner.readBack(...place),
-  putBlob: (...blob) => inner.putBlob(...blob),
-  getBlob: (...blob) => inner.getBlob(...blob),
-  blobs: (session) => inner.blobs(session),
-  putCheckpoint: (...checkpoint) => inner.putCheckpoint(...checkpoint),
-  getCheckpoint: (session) => inner.getCheckpoint(session),
-  remove: (session) => inner.remove(session),
-  ...changed,
-})

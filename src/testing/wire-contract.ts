@@ -7,11 +7,11 @@
 import assert from 'node:assert/strict'
 import type FastCheck from 'fast-check'
 import { promptTokens } from '../model/usage.ts'
-import { Fold } from '../projection/fold.ts'
+import { project } from '../projection/fold.ts'
 import { textIn } from '../transcript/content.ts'
 import { endOf } from '../transcript/stop.ts'
 import { arbitraryMoves, type Move } from './arbitrary.ts'
-import { answered, Pen, result, said, start } from './builders.ts'
+import { answered, entriesOf, result, said } from './builders.ts'
 import {
   bodyOf,
   cachedBytes,
@@ -25,8 +25,6 @@ import {
   type WireSubject,
 } from './wire-subject.ts'
 
-export type { RecordedAnswer, WireSubject } from './wire-subject.ts'
-
 type Fc = typeof FastCheck
 
 export interface WireCase {
@@ -35,6 +33,10 @@ export interface WireCase {
   run(subject: WireSubject, fc: Fc): void
 }
 
+/** Holds for the moves of every random session. */
+const forMoves = (subject: WireSubject, fc: Fc, check: (moves: readonly Move[]) => void): void =>
+  fc.assert(fc.property(arbitraryMoves(fc), check), runsOf(subject))
+
 /** What every wire must do, as cases for any test runner. */
 export const wireContract: readonly WireCase[] = [
   {
@@ -42,15 +44,12 @@ export const wireContract: readonly WireCase[] = [
     title: 'every view becomes a request that its rules and its judge accept',
     run: (subject, fc) => {
       let seen = 0
-      fc.assert(
-        fc.property(arbitraryMoves(fc), (moves) => {
-          for (const { composed, parameters } of requestsOf(subject, moves)) {
-            seen++
-            mustPass(subject, composed.body, parameters.model)
-          }
-        }),
-        runsOf(subject),
-      )
+      forMoves(subject, fc, (moves) => {
+        for (const { composed, parameters } of requestsOf(subject, moves)) {
+          seen++
+          mustPass(subject, composed.body, parameters.model)
+        }
+      })
       assert.ok(seen > 0)
     },
   },
@@ -59,21 +58,18 @@ export const wireContract: readonly WireCase[] = [
     title: 'without an edit the next request begins with the bytes of this one up to the end of its messages',
     run: (subject, fc) => {
       let pairs = 0
-      fc.assert(
-        fc.property(arbitraryMoves(fc), (moves) => {
-          const requests = requestsOf(subject, moves.filter(isPlain))
-          for (const [index, next] of requests.entries()) {
-            const before = requests[index - 1]
-            if (before === undefined || before.parameters.model !== next.parameters.model) continue
-            const cached = cachedBytes(subject, before.composed)
-            if (cached === null) continue
-            pairs++
-            const body = subject.withoutMarks?.(next.composed.body) ?? next.composed.body
-            assert.equal(body.slice(0, cached.length), cached)
-          }
-        }),
-        runsOf(subject),
-      )
+      forMoves(subject, fc, (moves) => {
+        const requests = requestsOf(subject, moves.filter(isPlain))
+        for (const [index, next] of requests.entries()) {
+          const before = requests[index - 1]
+          if (before === undefined || before.parameters.model !== next.parameters.model) continue
+          const cached = cachedBytes(subject, before.composed)
+          if (cached === null) continue
+          pairs++
+          const body = subject.withoutMarks?.(next.composed.body) ?? next.composed.body
+          assert.equal(body.slice(0, cached.length), cached)
+        }
+      })
       assert.ok(pairs >= runsOf(subject).numRuns / 2, `${pairs} pairs of requests`)
     },
   },
@@ -82,20 +78,17 @@ export const wireContract: readonly WireCase[] = [
     title: 'a fork begins with the bytes of its parent, whichever request it leaves from',
     run: (subject, fc) => {
       let forks = 0
-      fc.assert(
-        fc.property(arbitraryMoves(fc), (moves) => {
-          const { entries, requests } = sessionOf(subject, moves)
-          for (const parent of requests) {
-            const cached = cachedBytes(subject, parent.composed)
-            if (cached === null) continue
-            forks++
-            const { body } = forkOf(subject, entries, parent)
-            assert.equal((subject.withoutMarks?.(body) ?? body).slice(0, cached.length), cached)
-            mustPass(subject, body, parent.parameters.model)
-          }
-        }),
-        runsOf(subject),
-      )
+      forMoves(subject, fc, (moves) => {
+        const { entries, requests } = sessionOf(subject, moves)
+        for (const parent of requests) {
+          const cached = cachedBytes(subject, parent.composed)
+          if (cached === null) continue
+          forks++
+          const { body } = forkOf(subject, entries, parent)
+          assert.equal((subject.withoutMarks?.(body) ?? body).slice(0, cached.length), cached)
+          mustPass(subject, body, parent.parameters.model)
+        }
+      })
       assert.ok(forks >= runsOf(subject).numRuns / 2, `${forks} forks`)
     },
   },
@@ -103,17 +96,14 @@ export const wireContract: readonly WireCase[] = [
     rule: 'WI3',
     title: 'a composer that has kept what it wrote gives the bytes and the hash of a new one',
     run: (subject, fc) => {
-      fc.assert(
-        fc.property(arbitraryMoves(fc), (moves) => {
-          for (const { view, parameters, composed } of requestsOf(subject, moves)) {
-            const fresh = subject.wire.createComposer().compose(view, parameters)
-            assert.ok(fresh.ok)
-            assert.equal(fresh.composed.body, composed.body)
-            assert.equal(fresh.composed.hash, composed.hash)
-          }
-        }),
-        runsOf(subject),
-      )
+      forMoves(subject, fc, (moves) => {
+        for (const { view, parameters, composed } of requestsOf(subject, moves)) {
+          const fresh = subject.wire.createComposer().compose(view, parameters)
+          assert.ok(fresh.ok)
+          assert.equal(fresh.composed.body, composed.body)
+          assert.equal(fresh.composed.hash, composed.hash)
+        }
+      })
     },
   },
   {
@@ -163,10 +153,7 @@ export const wireContract: readonly WireCase[] = [
     title: 'what another wire kept is left out, and the request is valid without it',
     run: (subject) => {
       const foreign = { wire: 'nobody', model: subject.model }
-      const fold = new Fold()
-      const pen = new Pen()
-      for (const fact of [
-        start(),
+      const entries = entriesOf(
         said('go'),
         answered(
           [
@@ -189,9 +176,8 @@ export const wireContract: readonly WireCase[] = [
           id: 'msg_2',
         }),
         said('and now?'),
-      ])
-        fold.push(pen.write(fact))
-      const body = bodyOf(subject, fold.view(), subject.model)
+      )
+      const body = bodyOf(subject, project(entries), subject.model)
       assert.ok(!body.includes('sealed'), 'nothing of another wire is sent')
       assert.ok(body.includes('I look.') && body.includes('call_1'))
       mustPass(subject, body, subject.model)

@@ -1,7 +1,7 @@
 // What the contract of wires is run on: a wire with recorded answers of its provider, and the requests of random sessions.
 import assert from 'node:assert/strict'
 import type { ModelFailure, ModelMessage } from '../model/model.ts'
-import { Fold, project } from '../projection/fold.ts'
+import { project } from '../projection/fold.ts'
 import type { View } from '../projection/view.ts'
 import type { Composed, ComposeParameters } from '../request/compose.ts'
 import { textIn } from '../transcript/content.ts'
@@ -9,7 +9,7 @@ import type { Entry, FactOf } from '../transcript/fact.ts'
 import type { StopKind } from '../transcript/stop.ts'
 import type { Wire } from '../wires/wire.ts'
 import { played, type Move } from './arbitrary.ts'
-import { Pen, result, said, start } from './builders.ts'
+import { entriesOf, Pen, result, said } from './builders.ts'
 
 /** One answer of the provider: as a stream, whole, and what it says. */
 export interface RecordedAnswer {
@@ -130,19 +130,12 @@ export function mustPass(subject: WireSubject, body: string, model: string): voi
 
 /** A session that one answer has been given in, as a view. */
 export function viewAfter(message: ModelMessage, model: string): View {
-  const fold = new Fold()
-  const pen = new Pen()
   const { content, messageId, stop, ended, usage } = message
   const calls = content.flatMap((block) => (block.type === 'tool_use' && 'input' in block ? [block] : []))
-  for (const fact of [
-    start(),
-    said('go'),
-    { type: 'assistant-message' as const, content, messageId, stop, model, usage, ...(ended && { ended }) },
-    ...calls.map(({ id }) => result(id, 'found')),
-    said('and now?'),
-  ])
-    fold.push(pen.write(fact))
-  return fold.view()
+  const answer = { type: 'assistant-message' as const, content, messageId, stop, model, usage }
+  const results = calls.map(({ id }) => result(id, 'found'))
+  const facts = [said('go'), { ...answer, ...(ended && { ended }) }, ...results, said('and now?')]
+  return project(entriesOf(...facts))
 }
 
 export function read(subject: WireSubject, answer: RecordedAnswer): ModelMessage {

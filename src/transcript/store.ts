@@ -126,3 +126,22 @@ export interface Store {
   /** Everything of the session: entries, blobs, checkpoints, lock. Refused while another writer holds it. */
   remove(session: SessionId): Promise<Result<object>>
 }
+
+/** A store with some of its functions replaced: by one that listens, or in a test by one that fails, waits or counts. */
+export const storeWith = (inner: Store, changed: Partial<Store>): Store => ({
+  list: (only) => inner.list(only),
+  owners: (sessions) => inner.owners(sessions),
+  lease: (session) => inner.lease(session),
+  release: (lease) => inner.release(lease),
+  append: (...facts) => inner.append(...facts),
+  sync: (lease) => inner.sync(lease),
+  read: (...place) => inner.read(...place),
+  readBack: (...place) => inner.readBack(...place),
+  putBlob: (...blob) => inner.putBlob(...blob),
+  getBlob: (...blob) => inner.getBlob(...blob),
+  blobs: (session) => inner.blobs(session),
+  putCheckpoint: (...checkpoint) => inner.putCheckpoint(...checkpoint),
+  getCheckpoint: (session) => inner.getCheckpoint(session),
+  remove: (session) => inner.remove(session),
+  ...changed,
+})

@@ -2,9 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { createEngine, inMemoryStore, type EngineOptions, type Layer, type Session } from '../../src/index.ts'
 import { createManualClock, type SimulatorOptions } from '../../src/simulator/index.ts'
-import { storeWith } from '../../src/testing/store-steps.ts'
+import { storeWith, type Store } from '../../src/transcript/store.ts'
 import { fixedClock } from '../../src/testing/builders.ts'
-import type { Store } from '../../src/transcript/store.ts'
 import {
   factsOf,
   modelId,

@@ -15,7 +15,7 @@ import {
 } from '../../src/index.ts'
 import { call } from '../../src/simulator/index.ts'
 import { expandTool } from '../../src/tools/context.ts'
-import { storeWith } from '../../src/testing/store-steps.ts'
+import { storeWith } from '../../src/transcript/store.ts'
 import { hookedFileSystem, systemError } from '../faults/hooked-fs.ts'
 import {
   factsOf,

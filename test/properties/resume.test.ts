@@ -12,12 +12,19 @@ import { viewRefusal } from '../../src/projection/refusal.ts'
 import type { View } from '../../src/projection/view.ts'
 import { fileStore } from '../../src/stores/index.ts'
 import { arbitraryMoves, played } from '../../src/testing/arbitrary.ts'
-import { answered, call, Pen, result, said, start } from '../../src/testing/builders.ts'
-import { storeWith } from '../../src/testing/store-steps.ts'
-import { countingIds, fixedSession } from '../../src/testing/builders.ts'
+import {
+  answered,
+  call,
+  countingIds,
+  fixedSession,
+  Pen,
+  result,
+  said,
+  start,
+} from '../../src/testing/builders.ts'
+import { storeWith, type Store } from '../../src/transcript/store.ts'
 import type { Entry, Fact, Kept } from '../../src/transcript/fact.ts'
 import { seq } from '../../src/transcript/ids.ts'
-import type { Store } from '../../src/transcript/store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'pal-resume-'))
 afterAll(() => rmSync(root, { recursive: true }))

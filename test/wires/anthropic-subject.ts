@@ -1,6 +1,6 @@
 // The Messages API under the contract of wires: recorded answers and refusals, judged by the simulator's rules.
 import { checkRequest } from '../../src/simulator/rules.ts'
-import type { RecordedAnswer, WireSubject } from '../../src/testing/wire-contract.ts'
+import type { RecordedAnswer, WireSubject } from '../../src/testing/wire-subject.ts'
 import { anthropicWire } from '../../src/wires/anthropic/wire.ts'
 import type { Wire } from '../../src/wires/wire.ts'
 import { withoutMarks } from '../properties/asked-session.ts'

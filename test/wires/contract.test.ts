@@ -1,7 +1,8 @@
 // Every wire under the same contract. More runs for a long look: PROPERTY_RUNS=10000 npx vitest run test/wires
 import * as fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { wireContract, type WireSubject } from '../../src/testing/wire-contract.ts'
+import { wireContract } from '../../src/testing/wire-contract.ts'
+import type { WireSubject } from '../../src/testing/wire-subject.ts'
 import { anthropicSubject } from './anthropic-subject.ts'
 import { geminiSubject } from './gemini-subject.ts'
 import { openAiChatSubject } from './openai-chat-subject.ts'

@@ -1,7 +1,7 @@
 // The Gemini API under the contract of wires: recorded answers and refusals, judged by the simulator's dialect.
 import { checkGeminiRequest } from '../../src/simulator/dialects/check.ts'
-import { sealContent } from '../../src/simulator/dialects/seal.ts'
-import type { RecordedAnswer, WireSubject } from '../../src/testing/wire-contract.ts'
+import { sealContent } from '../../src/simulator/rules/seal.ts'
+import type { RecordedAnswer, WireSubject } from '../../src/testing/wire-subject.ts'
 import { geminiWire } from '../../src/wires/gemini/wire.ts'
 import type { Wire } from '../../src/wires/wire.ts'
 import { damageList } from './damage.ts'

@@ -1,6 +1,6 @@
 // Chat Completions under the contract of wires: recorded answers and refusals, judged by the simulator's dialect.
 import { checkChatRequest } from '../../src/simulator/dialects/check.ts'
-import type { RecordedAnswer, WireSubject } from '../../src/testing/wire-contract.ts'
+import type { RecordedAnswer, WireSubject } from '../../src/testing/wire-subject.ts'
 import { openAiChatWire } from '../../src/wires/openai-chat/wire.ts'
 import type { Wire } from '../../src/wires/wire.ts'
 import { damageList } from './damage.ts'

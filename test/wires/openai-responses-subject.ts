@@ -1,7 +1,7 @@
 // The Responses API under the contract of wires: recorded answers and refusals, judged by the simulator's dialect.
 import { checkResponsesRequest } from '../../src/simulator/dialects/check.ts'
-import { sealContent } from '../../src/simulator/dialects/seal.ts'
-import type { RecordedAnswer, WireSubject } from '../../src/testing/wire-contract.ts'
+import { sealContent } from '../../src/simulator/rules/seal.ts'
+import type { RecordedAnswer, WireSubject } from '../../src/testing/wire-subject.ts'
 import { openAiResponsesWire } from '../../src/wires/openai-responses/wire.ts'
 import type { Wire } from '../../src/wires/wire.ts'
 import { damageList } from './damage.ts'

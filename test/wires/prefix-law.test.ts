@@ -3,7 +3,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lookUp, modelTable } from '../../src/model/models.ts'
-import type { Usage } from '../../src/transcript/fact.ts'
+import { isEditing, type Edit, type Fact, type Usage } from '../../src/transcript/fact.ts'
 import { Fold } from '../../src/projection/fold.ts'
 import { createBreakDetector } from '../../src/request/break-detector.ts'
 import { changesBetween } from '../../src/request/break-report.ts'
@@ -15,7 +15,7 @@ import { createChat } from '../../src/simulator/dialects/openai/chat/exchange.ts
 import { serverQuirks } from '../../src/simulator/dialects/openai/quirks.ts'
 import { createResponse } from '../../src/simulator/dialects/openai/responses/exchange.ts'
 import { createResponseStore } from '../../src/simulator/dialects/openai/responses/store.ts'
-import { createManualClock } from '../../src/simulator/clock.ts'
+import { createManualClock } from '../../src/simulator/exchange.ts'
 import { arbitraryMoves, type Move } from '../../src/testing/arbitrary.ts'
 import { answered, call, Pen, result, said, start, thought } from '../../src/testing/builders.ts'
 import {
@@ -25,7 +25,6 @@ import {
   type Asked,
   type WireSubject,
 } from '../../src/testing/wire-subject.ts'
-import { isEditing, type Edit, type Fact } from '../../src/transcript/fact.ts'
 import { seq } from '../../src/transcript/ids.ts'
 import { geminiSubject } from './gemini-subject.ts'
 import { openAiChatSubject } from './openai-chat-subject.ts'

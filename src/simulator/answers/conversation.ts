@@ -1,7 +1,8 @@
 // Owns the reading of a wire request as a conversation: what was said to the model, what it called, what came back.
 // Pure. On the wire an injected text looks like the user's; what can be told apart is told apart here.
 import type { WireBlock, WireMessage } from '../../model/wire.ts'
-import { blocksOf, fieldText, plainText } from './blocks.ts'
+import { plainText } from '../answer.ts'
+import { messageBlocks, stringOf } from '../rules/blocks.ts'
 import { isRecord } from '../rules/shape.ts'
 
 export interface Said {
@@ -41,7 +42,7 @@ export function readConversation(messages: readonly WireMessage[]): Conversation
   const called: Called[] = []
   const replied: Replied[] = []
   messages.forEach((message, at) => {
-    const blocks = blocksOf(message.content)
+    const blocks = messageBlocks(message)
     if (message.role === 'assistant') {
       const note = plainText(blocks.filter((block) => block.type === 'text'))
       if (note.trim() !== '') replied.push({ at, text: note })
@@ -51,7 +52,7 @@ export function readConversation(messages: readonly WireMessage[]): Conversation
     }
     const withResults = blocks.some((block) => block.type === 'tool_result')
     for (const block of blocks) {
-      const words = block.type === 'text' ? withoutTag(fieldText(block, 'text')) : ''
+      const words = block.type === 'text' ? withoutTag(stringOf(block['text'])) : ''
       if (words.trim() === '') continue
       said.push({ at, text: words, injected: message.role === 'system' || isWrapped(words), withResults })
     }
@@ -71,10 +72,10 @@ function resultsById(messages: readonly WireMessage[]): Map<string, Called['resu
   const results = new Map<string, Called['result']>()
   for (const message of messages) {
     if (message.role !== 'user') continue
-    for (const block of blocksOf(message.content)) {
+    for (const block of messageBlocks(message)) {
       if (block.type !== 'tool_result') continue
       const result = { text: plainText(block['content']), isError: block['is_error'] === true }
-      results.set(fieldText(block, 'tool_use_id'), result)
+      results.set(stringOf(block['tool_use_id']), result)
     }
   }
   return results
@@ -86,9 +87,9 @@ function readCall(
   note: string,
   results: ReadonlyMap<string, Called['result']>,
 ): Called {
-  const id = fieldText(block, 'id')
+  const id = stringOf(block['id'])
   const input = isRecord(block['input']) ? block['input'] : {}
-  return { at, id, name: fieldText(block, 'name'), input, note, result: results.get(id) ?? null }
+  return { at, id, name: stringOf(block['name']), input, note, result: results.get(id) ?? null }
 }
 
 /** Short ids that an engine may append to a user's message are not words of the user. */

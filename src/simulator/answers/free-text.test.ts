@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { WireTool } from '../../model/wire.ts'
-import { plainText } from './blocks.ts'
+import { plainText } from '../answer.ts'
 import { ruleModel } from './rule-model.ts'
 
 const free = (name: string, description = ''): WireTool => ({

@@ -6,7 +6,7 @@ import * as prompts from '../../../test/answers/prompts.ts'
 import { ask, callsIn, request, textIn, user } from '../../../test/answers/tool-loop.ts'
 import type { WireBlock, WireMessage } from '../../model/wire.ts'
 import { recorded, type RecordedAnswerer } from './recorded.ts'
-import { scripted } from './script.ts'
+import { scripted } from '../answer.ts'
 import { corpusFolder, hasCorpus } from '../../../test/shared-data.ts'
 
 const turns = [

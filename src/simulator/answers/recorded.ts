@@ -5,18 +5,19 @@
 // A recording is an array of turns `{ role, content }` in the Messages shape; a corpus header as first item is taken
 // for its facts. Blocks whose `meta.kind` is set are not the person's words.
 import type { WireBlock, WireMessage, WireRequest } from '../../model/wire.ts'
-import type { Answer, AnswerContext, Answerer } from '../answer.ts'
 import {
   answerOf,
-  blocksOf,
   call,
   digest,
-  fieldText,
   plainText,
   requestSeed,
   text,
   thinking,
-} from './blocks.ts'
+  type Answer,
+  type AnswerContext,
+  type Answerer,
+} from '../answer.ts'
+import { messageBlocks, stringOf } from '../rules/blocks.ts'
 import { isRecord } from '../rules/shape.ts'
 import { jobOf, ruleModel } from './rule-model.ts'
 
@@ -55,7 +56,7 @@ export function recorded(recording: readonly unknown[], options: RecordedOptions
   const { turns, results, salt } = readRecording(recording)
   const fallback = options.fallback ?? ruleModel()
   const toolNames = new Set(
-    turns.flatMap((turn) => callsIn(turn.content).map((block) => fieldText(block, 'name').toLowerCase())),
+    turns.flatMap((turn) => callsIn(turn.content).map((block) => stringOf(block['name']).toLowerCase())),
   )
   const issued = freshIds(turns, salt)
   let position = 0
@@ -95,7 +96,7 @@ function isMainThread(request: WireRequest, recordedTools: ReadonlySet<string>):
 /** One past the newest of our turns in sight: a resumed session goes on where it was. */
 function shownPosition(messages: readonly WireMessage[], issued: ReadonlyMap<string, Issued>): number {
   const shown = messages.flatMap((message) =>
-    callsIn(blocksOf(message.content)).map((block) => issued.get(fieldText(block, 'id'))?.turn ?? -1),
+    callsIn(messageBlocks(message)).map((block) => issued.get(stringOf(block['id']))?.turn ?? -1),
   )
   return shown.reduce((most, turn) => Math.max(most, turn), -1) + 1
 }
@@ -106,16 +107,16 @@ function played(turn: Turn, position: number, salt: string, request: WireRequest
   const content = turn.content.flatMap((block) => {
     // An empty text or a thought nobody recorded would be refused when it is sent back.
     if (block.type === 'text')
-      return fieldText(block, 'text').trim() === '' ? [] : [text(fieldText(block, 'text'))]
+      return stringOf(block['text']).trim() === '' ? [] : [text(stringOf(block['text']))]
     if (block.type === 'thinking')
-      return reasons && fieldText(block, 'thinking').trim() !== ''
-        ? [thinking(fieldText(block, 'thinking'))]
+      return reasons && stringOf(block['thinking']).trim() !== ''
+        ? [thinking(stringOf(block['thinking']))]
         : []
     if (block.type !== 'tool_use') return []
     used += 1
     return [
       call(
-        fieldText(block, 'name'),
+        stringOf(block['name']),
         isRecord(block['input']) ? block['input'] : {},
         freshId(salt, position, used),
       ),
@@ -145,7 +146,7 @@ function freshIds(turns: readonly Turn[], salt: string): ReadonlyMap<string, Iss
   const pairs = turns.flatMap((turn, index) =>
     callsIn(turn.content).map((block, at): [string, Issued] => [
       freshId(salt, index, at + 1),
-      { recorded: fieldText(block, 'id'), turn: index },
+      { recorded: stringOf(block['id']), turn: index },
     ]),
   )
   return new Map(pairs)
@@ -178,7 +179,7 @@ function readRecording(recording: readonly unknown[]): Recording {
     if (item['role'] !== 'user') continue
     for (const block of content) {
       if (block.type === 'tool_result')
-        results.set(fieldText(block, 'tool_use_id'), {
+        results.set(stringOf(block['tool_use_id']), {
           content: block['content'],
           isError: block['is_error'] === true,
         })

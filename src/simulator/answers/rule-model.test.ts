@@ -15,7 +15,7 @@ import {
   workshop,
 } from '../../../test/answers/tool-loop.ts'
 import type { WireMessage } from '../../model/wire.ts'
-import { plainText } from './blocks.ts'
+import { plainText } from '../answer.ts'
 import type { Variant } from './jobs/modes.ts'
 import { ruleModel } from './rule-model.ts'
 

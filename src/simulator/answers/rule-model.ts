@@ -2,15 +2,12 @@
 // (jobs/). Law: it reads the wire request and nothing else, keeps no state, asks no clock and no chance, so the same
 // request always gets the same answer. It proves mechanics; it says nothing about the quality of a real model.
 import type { WireBlock, WireRequest } from '../../model/wire.ts'
-import type { Answer, Answerer } from '../answer.ts'
-import { answerOf, requestSeed, text, thinking } from './blocks.ts'
+import { answerOf, requestSeed, text, thinking, type Answer, type Answerer } from '../answer.ts'
 import { before, ownWords, readConversation, type Conversation } from './conversation.ts'
 import { askOf, type Asked, type Job } from './jobs/ask.ts'
-import { consolidationAnswer, extractionAnswer } from './jobs/memory.ts'
+import { consolidationAnswer, extractionAnswer, progressAnswer, selectionAnswer } from './jobs/memory.ts'
 import { spoil, type Mode, type Variant } from './jobs/modes.ts'
-import { notesAnswer } from './jobs/notes.ts'
-import { progressAnswer, selectionAnswer } from './jobs/selection.ts'
-import { summaryAnswer } from './jobs/summary.ts'
+import { notesAnswer, summaryAnswer } from './jobs/summary.ts'
 import { currentTask, nextResponse } from './task-walk.ts'
 import { parseTask, tasksIn, type Task } from './task.ts'
 import { toolboxOf, type Toolbox } from './toolbox.ts'

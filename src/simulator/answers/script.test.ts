@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ask, callsIn, request, textIn, user } from '../../../test/answers/tool-loop.ts'
-import { call, text, thinking } from './blocks.ts'
-import { scripted } from './script.ts'
+import { call, scripted, text, thinking } from '../answer.ts'
 
 const hello = request([user('hello')])
 

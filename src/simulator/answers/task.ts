@@ -20,7 +20,7 @@
 //
 // The numbers are for the reader; steps count in order. A name stands for one task: what is done under a name stays done.
 import { jsonIn } from '../rules/shape.ts'
-import { digest } from './blocks.ts'
+import { digest } from '../answer.ts'
 import { isRecord } from '../rules/shape.ts'
 import type { Intent } from './toolbox.ts'
 

@@ -1,7 +1,7 @@
 // Owns the fit between what the rule-based model wants to do and the tools a request offers: which tool does it, and
 // what that tool calls its arguments. Names and properties are looked up in the request, never assumed.
 import type { WireBlock, WireRequest, WireTool } from '../../model/wire.ts'
-import { call, plainText } from './blocks.ts'
+import { call, plainText } from '../answer.ts'
 import { isRecord } from '../rules/shape.ts'
 import type { Called } from './conversation.ts'
 

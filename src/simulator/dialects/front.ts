@@ -1,5 +1,5 @@
 // What the front ends have in common: what they are given, what they give back, and how they ask who answers.
-import type { WireBlock, WireRequest, WireUsage } from '../../model/wire.ts'
+import type { WireRequest, WireUsage } from '../../model/wire.ts'
 import type { Answerer } from '../answer.ts'
 import { billOf, type Bill } from '../bill.ts'
 import type { Clock } from '../exchange.ts'
@@ -134,23 +134,4 @@ export function accountOf(
   const price = model.long !== undefined && totalTokens > model.long.above ? model.long : model.price
   const tokens = { uncached, read: cachedTokens, written: writtenTokens, output: outputTokens }
   return { usage, bill: billOf(tokens, model.vendor === 'other' ? null : price) }
-}
-
-const leastPiece = 12
-
-/** A text in the pieces it is streamed in; a pair of surrogates stays together. */
-export function piecesOf(text: string, most = 64): readonly string[] {
-  const size = Math.max(leastPiece, Math.ceil(text.length / most))
-  const cut: string[] = []
-  for (let at = 0; at < text.length;) {
-    const last = text.charCodeAt(at + size - 1)
-    const end = last >= 0xd800 && last <= 0xdbff ? at + size + 1 : at + size
-    cut.push(text.slice(at, end))
-    at = end
-  }
-  return cut
-}
-
-export function thinkingText(block: WireBlock): string {
-  return stringOf(block['thinking'])
 }

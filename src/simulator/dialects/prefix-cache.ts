@@ -2,12 +2,13 @@
 // readable once the writing response has begun. Models that bill writes also take explicit marks, whose end is exact. Open
 // choices: a use renews what it used with the request's lifetime; a mark is read only by a mark or by steps that were written
 // unasked; a model that promises nothing is asked by the caller whether it hits.
+// The cache sees a request as one text whose every fourth byte is a token, so that positions, steps and counts agree by
+// construction. What is not text (pictures, sealed reasoning) stands there by its digest, padded to its weight.
 import { hash } from 'node:crypto'
-import type { DialectModel } from './models.ts'
-import { BYTES_PER_TOKEN, type PromptMark, type RenderedPrompt } from './prompt.ts'
 import { createSweep } from '../cache.ts'
+import type { DialectModel } from './models.ts'
 
-export interface PrefixQuery {
+interface PrefixQuery {
   readonly prompt: RenderedPrompt
   readonly model: DialectModel
   /** Tenant, and the key a client routes by: another one is another machine. */
@@ -135,4 +136,51 @@ function markName(query: PrefixQuery, steps: readonly string[], { end }: PromptM
   const whole = Math.floor(end / size)
   const before = steps[whole - 1] ?? hash(ALGORITHM, `${model.id}|${scope}`)
   return hash(ALGORITHM, Buffer.concat([Buffer.from(`${before}|`), prompt.bytes.subarray(whole * size, end)]))
+}
+
+const BYTES_PER_TOKEN = 4
+
+interface PromptMark {
+  /** Bytes up to and including what carries the mark. */
+  readonly end: number
+  readonly lifetimeMs: number | null
+}
+
+export interface RenderedPrompt {
+  readonly bytes: Buffer
+  readonly tokens: number
+  readonly marks: readonly PromptMark[]
+}
+
+export interface PromptText {
+  add(text: string): void
+  /** Something that is not text and weighs so many tokens. */
+  weigh(content: string, tokens: number): void
+  mark(lifetimeMs: number | null): void
+  done(): RenderedPrompt
+}
+
+export function createPromptText(): PromptText {
+  const parts: Buffer[] = []
+  const marks: PromptMark[] = []
+  let length = 0
+  const push = (part: Buffer): void => {
+    parts.push(part)
+    length += part.length
+  }
+  return {
+    add: (text) => push(Buffer.from(`${text}\n`)),
+    weigh: (content, tokens) => {
+      const room = Math.max(1, tokens) * BYTES_PER_TOKEN
+      const name = hash('sha1', content)
+      push(Buffer.from(name.repeat(Math.ceil(room / name.length)).slice(0, room)))
+    },
+    mark: (lifetimeMs) => {
+      marks.push({ end: length, lifetimeMs })
+    },
+    done: () => {
+      const bytes = Buffer.concat(parts)
+      return { bytes, tokens: Math.ceil(bytes.length / BYTES_PER_TOKEN), marks }
+    },
+  }
 }

@@ -1,11 +1,12 @@
 // How a vendor speaks of what goes wrong around an answer: no key, no JSON, too large, struck by a fault, broken on the way.
 import type { Fault } from '../http/faults.ts'
+import type { Sendable } from '../http/sending.ts'
 import type { Refused } from './front.ts'
-import { geminiRefusal } from './gemini/errors.ts'
+import { geminiRefusal } from './gemini/exchange.ts'
 import { fault, NOT_JSON, refusedBy } from './openai/errors.ts'
 import type { Quirks } from './openai/quirks.ts'
 
-export interface Speech {
+export interface Speech extends Pick<Sendable, 'failed' | 'malformed'> {
   notJson(why: string): Refused
   tooLarge(most: number): Refused
   notFound(method: string, path: string): Refused
@@ -13,12 +14,6 @@ export interface Speech {
   wrongType(type: string): Refused | null
   failure(message: string): Refused
   struck(fault: Extract<Fault, { kind: 'status' }>): Refused
-  failed(fault: Extract<Fault, { kind: 'stream-error' }>): {
-    readonly status: number
-    readonly body: unknown
-    readonly frame: string
-  }
-  readonly malformed: string
 }
 
 const OVERLOADED = 'The server is overloaded or not ready yet.'

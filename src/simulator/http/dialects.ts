@@ -9,8 +9,8 @@ import {
   type Json,
   type Refused,
 } from '../dialects/front.ts'
-import { checkGeminiKey } from '../dialects/gemini/errors.ts'
 import {
+  checkGeminiKey,
   countGemini,
   createGemini,
   geminiModel,
@@ -22,7 +22,7 @@ import { checkKey, credentialOf, fault as apiFault, refusedBy } from '../dialect
 import type { Quirks } from '../dialects/openai/quirks.ts'
 import { compactResponse, countResponse, createResponse } from '../dialects/openai/responses/exchange.ts'
 import type { DialectRoute } from '../dialects/routes.ts'
-import { tenantOf } from '../dialects/seal.ts'
+import { tenantOf } from '../rules/seal.ts'
 import { geminiSpeech, openaiSpeech, type Speech } from '../dialects/speech.ts'
 import type { LoggedRequest } from '../log.ts'
 import { isRecord } from '../rules/shape.ts'

@@ -1,7 +1,7 @@
 // A finished answer of the Messages API as server-sent events: text, reasoning and call inputs in several pieces, signatures at
 // the end of their block, a ping after the start, cumulative usage in the last delta.
 import type { WireBlock } from '../../model/wire.ts'
-import type { EmittedBlock } from '../emission.ts'
+import { piecesOf, type EmittedBlock } from '../emission.ts'
 import type { Reply } from '../exchange.ts'
 import { stringOf } from '../rules/blocks.ts'
 import { problem } from '../rules/problem.ts'
@@ -26,10 +26,7 @@ function streamError(fault: Extract<Fault, { kind: 'stream-error' }>): Readonly<
   return { ...problem(fault.type ?? 'overloaded_error', fault.message ?? 'Overloaded') }
 }
 
-const LEAST_PIECE_CHARS = 12
-/** A long text comes in larger pieces, not in ever more of them. */
-const MOST_PIECES = 64
-const LEAST_INPUT_PIECES = 2
+const INPUT_PIECES = { least: 2 }
 /** What `message_start` reports before anything has been said. */
 const FIRST_OUTPUT_TOKENS = 1
 
@@ -69,31 +66,13 @@ function opening(block: WireBlock): WireBlock {
 
 function* deltas({ block, inputJson }: EmittedBlock): Generator<Readonly<Record<string, unknown>>> {
   if (block.type === 'text') {
-    for (const text of pieces(stringOf(block['text']))) yield { type: 'text_delta', text }
+    for (const text of piecesOf(stringOf(block['text']))) yield { type: 'text_delta', text }
   } else if (block.type === 'thinking') {
-    for (const thinking of pieces(stringOf(block['thinking']))) yield { type: 'thinking_delta', thinking }
+    for (const thinking of piecesOf(stringOf(block['thinking']))) yield { type: 'thinking_delta', thinking }
     yield { type: 'signature_delta', signature: block['signature'] }
   } else if (inputJson !== null) {
     yield { type: 'input_json_delta', partial_json: '' }
-    for (const json of pieces(inputJson, LEAST_INPUT_PIECES))
+    for (const json of piecesOf(inputJson, INPUT_PIECES))
       yield { type: 'input_json_delta', partial_json: json }
   }
-}
-
-function pieces(text: string, least = 1): readonly string[] {
-  const few = Math.ceil(text.length / least)
-  const size = Math.max(1, Math.min(few, Math.max(LEAST_PIECE_CHARS, Math.ceil(text.length / MOST_PIECES))))
-  const cut: string[] = []
-  for (let at = 0; at < text.length;) {
-    const end = at + size
-    // A pair of surrogates stays together, as it would in UTF-8.
-    const next = isHighSurrogate(text.charCodeAt(end - 1)) ? end + 1 : end
-    cut.push(text.slice(at, next))
-    at = next
-  }
-  return cut
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff
 }

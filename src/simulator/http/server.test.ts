@@ -9,7 +9,7 @@ import { generateText, jsonSchema, streamText, tool } from 'ai'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { WireBlock } from '../../model/wire.ts'
 import type { Answer, AnswerContext } from '../answer.ts'
-import { createManualClock } from '../clock.ts'
+import { createManualClock } from '../exchange.ts'
 import { createSimulator, type Simulator, type SimulatorOptions } from './server.ts'
 
 const text = (words: string): WireBlock => ({ type: 'text', text: words })

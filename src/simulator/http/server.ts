@@ -19,8 +19,15 @@ import { createLog, loggedPrompt, type LoggedRequest, type LogLimits, type Reque
 import { findModel, simulatedModels, type SimulatedModel } from '../models.ts'
 import { invalid, problem, statusOf } from '../rules/problem.ts'
 import { isRecord } from '../rules/shape.ts'
-import { checkAccess, createRateWindow, type RateWindow } from './access.ts'
-import { MAX_BODY_BYTES, newRecord, plainHeaders, readBody } from './arrival.ts'
+import {
+  checkAccess,
+  createRateWindow,
+  MAX_BODY_BYTES,
+  newRecord,
+  plainHeaders,
+  readBody,
+  type RateWindow,
+} from './arrival.ts'
 import { createDialects, handleDialect, type DialectArrival, type Dialects } from './dialects.ts'
 import { createFaults, faultText, type Fault, type Faults, type ScheduledFault } from './faults.ts'
 import { sendableMessage } from './message-frames.ts'

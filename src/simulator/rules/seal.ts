@@ -2,11 +2,11 @@
 // and after which other reasoning block. Format: base64 of a JSON array whose last item is an HMAC over the others;
 // the HMAC is also the block's name in the chain. Readable without the secret, so that hidden reasoning can be counted.
 import { createHmac, hash } from 'node:crypto'
+import type { WireBlock } from '../../model/wire.ts'
 import { stringOf } from './blocks.ts'
 import { jsonIn } from './shape.ts'
-import type { WireBlock } from '../../model/wire.ts'
 
-export interface Seal {
+interface Seal {
   readonly model: string
   /** Of the text as the client sees it, which is empty where the response leaves it out. */
   readonly textDigest: string
@@ -16,7 +16,7 @@ export interface Seal {
   readonly tokens: number
 }
 
-export interface OpenedSeal extends Seal {
+interface OpenedSeal extends Seal {
   readonly id: string
 }
 
@@ -63,6 +63,50 @@ function parts(signature: string): readonly unknown[] | null {
   return Array.isArray(value) && value.length === 7 && value[0] === VERSION ? value : null
 }
 
-export function hmacOf(secret: string, fields: readonly unknown[]): string {
+function hmacOf(secret: string, fields: readonly unknown[]): string {
   return createHmac('sha256', secret).update(JSON.stringify(fields)).digest('hex')
+}
+
+/**
+ * Content of other vendors that only its maker reads: encrypted reasoning, compactions, thought signatures. It is signed, not
+ * encrypted: the simulator has nothing to hide, and a test may look inside.
+ */
+interface SealedContent {
+  readonly kind: 'reasoning' | 'compaction' | 'thought'
+  readonly model: string
+  /** Null where the maker does not bind to a tenant. */
+  readonly tenant: string | null
+  readonly tokens: number
+  readonly text: string
+}
+
+const CONTENT_VERSION = 'palimpsest-seal-2'
+const PREFIX = 'gAAAAA'
+
+export function sealContent(secret: string, content: SealedContent): string {
+  const fields = [CONTENT_VERSION, content.kind, content.model, content.tenant, content.tokens, content.text]
+  const value = Buffer.from(JSON.stringify([...fields, hmacOf(secret, fields)])).toString('base64')
+  return `${PREFIX}${value}`
+}
+
+/** Null for anything this secret did not seal. */
+export function openContent(secret: string, value: string): SealedContent | null {
+  if (!value.startsWith(PREFIX)) return null
+  const fields = jsonIn(Buffer.from(value.slice(PREFIX.length), 'base64').toString('utf8'))
+  if (!Array.isArray(fields) || fields.length !== 7 || fields[0] !== CONTENT_VERSION) return null
+  if (fields[6] !== hmacOf(secret, fields.slice(0, -1))) return null
+  const [, kind, model, tenant, tokens, text] = fields as [
+    string,
+    SealedContent['kind'],
+    string,
+    string | null,
+    number,
+    string,
+  ]
+  return { kind, model, tenant, tokens, text }
+}
+
+/** A tenant by its credential, which is not kept. */
+export function tenantOf(secret: string, credential: string): string {
+  return createHmac('sha256', secret).update(`tenant|${credential}`).digest('hex').slice(0, 16)
 }

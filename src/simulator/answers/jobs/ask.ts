@@ -2,7 +2,7 @@
 // (a list of sections, a file to edit, a manifest to choose from, a number of words), never by a sentence of ours, so
 // that prompts can be reworded freely. Pure.
 import type { WireRequest } from '../../../model/wire.ts'
-import { plainText } from '../blocks.ts'
+import { plainText } from '../../answer.ts'
 import { isContinuation, isOpening, type Conversation, type Said } from '../conversation.ts'
 import { askedSections } from '../sections.ts'
 import { withoutTasks, type Task } from '../task.ts'

@@ -1,14 +1,15 @@
 // Owns the ways in which the rule-based model serves a job badly on purpose: lazy (too little), wrong (plausible and
 // false) and hostile (what a broken or turned model does). A bad answer is a good one spoiled, so that it looks right.
 import type { WireBlock, WireRequest } from '../../../model/wire.ts'
-import { call, fieldText, text } from '../blocks.ts'
+import { call, text } from '../../answer.ts'
+import { stringOf } from '../../rules/blocks.ts'
 import { isRecord } from '../../rules/shape.ts'
 import { sectionsIn } from '../sections.ts'
 import type { Toolbox } from '../toolbox.ts'
 import { kindOf } from './report-lines.ts'
 import { manifestLines, memoryFolder, type Ask, type Job } from './ask.ts'
-import { notesPath } from './notes.ts'
-import { fileName, namesAsJson } from './selection.ts'
+import { notesPath } from './summary.ts'
+import { fileName, namesAsJson } from './memory.ts'
 
 export type Mode = 'good' | 'lazy' | 'wrong' | 'hostile'
 
@@ -93,7 +94,7 @@ function wrong(good: readonly WireBlock[], { ask, request }: Spoiling): readonly
   switch (ask.job) {
     case 'select': {
       const all = manifestLines(ask.text).map(fileName)
-      const chosen = all.filter((name) => !good.some((block) => fieldText(block, 'text').includes(name)))
+      const chosen = all.filter((name) => !good.some((block) => stringOf(block['text']).includes(name)))
       return [text(namesAsJson([...chosen, invented.file], ask, request))]
     }
     case 'progress':
@@ -176,7 +177,7 @@ function escapes(ask: Ask, toolbox: Toolbox): readonly WireBlock[] {
 }
 
 const withText = (block: WireBlock, change: (words: string) => string): WireBlock =>
-  block.type === 'text' ? { ...block, text: change(fieldText(block, 'text')) } : block
+  block.type === 'text' ? { ...block, text: change(stringOf(block['text'])) } : block
 
 /** Changes what a call would write; where it writes and what it replaces stay, or the call would only fail. */
 function withInput(block: WireBlock, change: (words: string) => string): WireBlock {

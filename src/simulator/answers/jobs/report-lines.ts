@@ -3,8 +3,7 @@
 import { isContinuation, ownWords, type Called, type Conversation } from '../conversation.ts'
 import { sectionsIn, type Section } from '../sections.ts'
 import { tasksIn, withoutTasks, type Task } from '../task.ts'
-import { labelledLines, outcomeOf } from '../task-record.ts'
-import { remainingSteps } from '../task-walk.ts'
+import { labelledLines, outcomeOf, remainingSteps } from '../task-walk.ts'
 import type { Intent, Toolbox, Verb } from '../toolbox.ts'
 
 export interface Material {

@@ -1,5 +1,7 @@
-// One request of Gemini through the judge: shape, model, rules, size, cache, answer.
+// One request of Gemini through the judge: shape, model, rules, size, cache, answer. It refuses with a code, a message and the
+// name of the status.
 import { hash } from 'node:crypto'
+import { sealContent } from '../../rules/seal.ts'
 import {
   accountOf,
   askModel,
@@ -7,18 +9,25 @@ import {
   type DialectBench,
   type DialectCount,
   type DialectOutcome,
-  type Refused,
   type Json,
+  type Refused,
 } from '../front.ts'
 import { findDialectModel, type DialectModel } from '../models.ts'
-import { sealContent } from '../seal.ts'
-import { geminiFinish, geminiFrames, geminiResponse, type GeminiAnswer } from './answer.ts'
-import { geminiRefusal } from './errors.ts'
-import { geminiMaxTokens, geminiPrompt, geminiRequest, geminiThinks, showsThoughts } from './reading.ts'
+import {
+  geminiFinish,
+  geminiFrames,
+  geminiMaxTokens,
+  geminiPrompt,
+  geminiRequest,
+  geminiResponse,
+  geminiThinks,
+  showsThoughts,
+  type GeminiAnswer,
+} from './codec.ts'
 import { readGemini, readGeminiCount, type GeminiBody } from './request.ts'
 import { checkGeminiRules } from './rules.ts'
 
-export interface GeminiAsk {
+interface GeminiAsk {
   readonly body: unknown
   readonly model: string
   readonly headers: Readonly<Record<string, string>>
@@ -26,7 +35,7 @@ export interface GeminiAsk {
   readonly asEvents: boolean
 }
 
-export type GeminiJudged =
+type GeminiJudged =
   | { readonly ok: true; readonly body: GeminiBody; readonly model: DialectModel }
   | { readonly ok: false; readonly refused: Refused }
 
@@ -157,4 +166,42 @@ export function geminiModelRecord(model: DialectModel): Json {
     topK: 64,
     thinking: model.reasons,
   }
+}
+
+const NAMES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+export function geminiRefusal(status: number, message: string, details?: readonly unknown[]): Refused {
+  const type = NAMES[status] ?? 'UNKNOWN'
+  return {
+    status,
+    type,
+    message,
+    body: { error: { code: status, message, status: type, ...(details === undefined ? {} : { details }) } },
+  }
+}
+
+const NO_KEY =
+  "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API."
+
+/** Null when the key is let in. */
+export function checkGeminiKey(key: string, keys: readonly string[] | null): Refused | null {
+  if (key === '') return geminiRefusal(403, NO_KEY)
+  if (keys === null || keys.includes(key)) return null
+  return geminiRefusal(400, 'API key not valid. Please pass a valid API key.', [
+    {
+      '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+      reason: 'API_KEY_INVALID',
+      domain: 'googleapis.com',
+      metadata: { service: 'generativelanguage.googleapis.com' },
+    },
+  ])
 }

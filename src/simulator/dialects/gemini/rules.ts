@@ -1,7 +1,7 @@
 // What the Gemini API refuses beyond the shape: roles, empty parts, calls and responses, thought signatures of the current turn.
 import type { Json } from '../front.ts'
 import type { DialectModel } from '../models.ts'
-import { openContent } from '../seal.ts'
+import { openContent } from '../../rules/seal.ts'
 import { isRecord } from '../../rules/shape.ts'
 import type { GeminiBody, GeminiContent, GeminiPart } from './request.ts'
 import { stringOf } from '../../rules/blocks.ts'

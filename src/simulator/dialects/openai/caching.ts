@@ -19,7 +19,7 @@ const LIFETIMES: Readonly<Record<string, number>> = {
 
 /** The longer lifetime came to Responses alone. */
 export const markShape = (...lifetimes: readonly string[]): ApiCheck =>
-  orNull(fieldsOf({ mode: oneOf('explicit') }, { ttl: oneOf(...lifetimes) }, 'refused'))
+  orNull(fieldsOf({ mode: oneOf('explicit') }, { ttl: oneOf(...lifetimes) }))
 
 export const cacheFields = (...lifetimes: readonly string[]): ApiFields => ({
   prompt_cache_key: orNull(isString),
@@ -32,7 +32,6 @@ export const cacheFields = (...lifetimes: readonly string[]): ApiFields => ({
       prewarm: orNull(isBoolean),
       comparison_response_id: orNull(isString),
     },
-    'refused',
   ),
 })
 

@@ -1,16 +1,25 @@
 // Small pieces both wires of OpenAI read alike: arguments, pictures, tools that take free text.
-import type { WireBlock } from '../../../model/wire.ts'
+import type { WireBlock, WireTool } from '../../../model/wire.ts'
+import { stringOf } from '../../rules/blocks.ts'
 import { isRecord, jsonIn } from '../../rules/shape.ts'
-import type { PromptText } from '../prompt.ts'
+import type { Json } from '../front.ts'
+import type { PromptText } from '../prefix-cache.ts'
 import { lifetimeOfMark } from './caching.ts'
 
 /** What whoever answers sees of a tool that takes free text: one argument named `input`. */
-export const freeTextSchema = {
+const freeTextSchema = {
   type: 'object',
   properties: { input: { type: 'string', description: 'Free text' } },
   required: ['input'],
   'x-free-text': true,
 } as const
+
+/** A tool as whoever answers sees it. */
+export const offeredTool = (tool: Json, isFree: boolean): WireTool => ({
+  name: stringOf(tool['name']),
+  description: stringOf(tool['description']),
+  input_schema: isFree ? freeTextSchema : isRecord(tool['parameters']) ? tool['parameters'] : {},
+})
 
 /** Arguments are the model's own string; what is not JSON is kept as it is. */
 export function argumentsIn(text: string): Readonly<Record<string, unknown>> {

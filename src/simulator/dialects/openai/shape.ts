@@ -123,7 +123,11 @@ export function missing(path: string): ApiFault {
   return fault(`Missing required parameter: '${path}'.`, path, 'missing_required_parameter')
 }
 
-export function fieldsOf(required: ApiFields, optional: ApiFields, unknown: 'refused' | 'ignored'): ApiCheck {
+export function fieldsOf(
+  required: ApiFields,
+  optional: ApiFields = {},
+  unknown: 'refused' | 'ignored' = 'refused',
+): ApiCheck {
   return (value, path) => {
     if (!isRecord(value)) return wrongType(path, 'an object', value)
     for (const [key, check] of Object.entries(required)) {

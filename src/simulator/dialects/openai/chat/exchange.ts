@@ -5,8 +5,16 @@ import { findDialectModel, localModel, type DialectModel } from '../../models.ts
 import { cacheWishOf, checkCaching } from '../caching.ts'
 import { fault, refusedBy, type ApiFault } from '../errors.ts'
 import type { Quirks } from '../quirks.ts'
-import { chatChunks, chatCompletion, finishOf, type ChatAnswer } from './answer.ts'
-import { chatPrompt, chatRequest, freeTools, maxTokensOf } from './reading.ts'
+import {
+  chatChunks,
+  chatCompletion,
+  chatPrompt,
+  chatRequest,
+  finishOf,
+  freeTools,
+  maxTokensOf,
+  type ChatAnswer,
+} from './codec.ts'
 import { checkChatShape, type ChatBody } from './request.ts'
 import { checkChatRules } from './rules.ts'
 

@@ -1,19 +1,22 @@
-// A finished answer as output items and as the response object around them.
+// A finished answer as output items, as the response object around them, and as events, numbered one after the other: the response
+// begins, each item is added, filled and done, the response ends. A compaction is a sealed account of what was said, asked of
+// whoever answers.
+import { piecesOf } from '../../../emission.ts'
 import { isThinking, stringOf } from '../../../rules/blocks.ts'
+import { sealContent } from '../../../rules/seal.ts'
 import { isRecord } from '../../../rules/shape.ts'
 import {
+  askModel,
   isSpokenRefusal,
   numbered,
-  thinkingText,
-  type Json,
   type DialectBench,
+  type Json,
   type ModelAnswer,
 } from '../../front.ts'
 import type { DialectModel } from '../../models.ts'
 import type { PrefixReading } from '../../prefix-cache.ts'
-import { sealContent } from '../../seal.ts'
 import { freeTextOf } from '../content.ts'
-import { offeredTools } from './reading.ts'
+import { offeredTools, responsesRequest } from './reading.ts'
 import type { Item, ResponsesBody } from './request.ts'
 
 export interface ItemContext {
@@ -24,7 +27,7 @@ export interface ItemContext {
   readonly tenant: string
 }
 
-export interface OutputItem {
+interface OutputItem {
   readonly item: Json
   /** Arguments, input or text as they are streamed. */
   readonly text: string
@@ -45,9 +48,9 @@ export function outputItems(said: ModelAnswer, context: ItemContext): readonly O
     const number = bench.next('item')
     const status = isCut && index === said.blocks.length - 1 ? 'incomplete' : 'completed'
     if (isThinking(block)) {
-      const item = reasoningItem(thinkingText(block), number, said.thinkingTokens, context)
+      const item = reasoningItem(stringOf(block['thinking']), number, said.thinkingTokens, context)
       reasoning = String(number).padStart(8, '0')
-      return { item, text: thinkingText(block) }
+      return { item, text: stringOf(block['thinking']) }
     }
     const id = (prefix: string): string =>
       `${numbered(prefix, number)}${reasoning === '' ? '' : `w${reasoning}`}`
@@ -92,7 +95,7 @@ function reasoningItem(text: string, number: number, tokens: number, context: It
   }
 }
 
-export function compactionItem(text: string, tokens: number, context: ItemContext): Json {
+function compactionItem(text: string, tokens: number, context: ItemContext): Json {
   const { bench, model, tenant } = context
   return {
     id: numbered('cmp_', bench.next('item')),
@@ -133,7 +136,7 @@ export function responsesUsage(
   }
 }
 
-export interface ResponseParts {
+interface ResponseParts {
   readonly id: string
   readonly createdAt: number
   readonly body: ResponsesBody
@@ -183,4 +186,141 @@ export function responseObject(parts: ResponseParts): Json {
     user: body['user'] ?? null,
     ...(parts.diagnostics === undefined ? {} : { prompt_cache_diagnostics: parts.diagnostics }),
   }
+}
+
+type Emit = (type: string, data: Json) => string
+
+interface StreamParts {
+  readonly begun: Json
+  readonly ended: Json
+  readonly items: readonly OutputItem[]
+}
+
+export function* responseFrames({ begun, ended, items }: StreamParts): Generator<string> {
+  let number = 0
+  const emit: Emit = (type, data) => {
+    const frame = `event: ${type}\ndata: ${JSON.stringify({ type, ...data, sequence_number: number })}\n\n`
+    number += 1
+    return frame
+  }
+  yield emit('response.created', { response: begun })
+  yield emit('response.in_progress', { response: begun })
+  for (const [index, each] of items.entries()) yield* itemFrames(each, index, emit)
+  yield emit(`response.${stringOf(ended['status'])}`, { response: ended })
+}
+
+function* itemFrames({ item, text }: OutputItem, index: number, emit: Emit): Generator<string> {
+  const at = { output_index: index }
+  const id = { item_id: item['id'] }
+  yield emit('response.output_item.added', { ...at, item: opened(item) })
+  if (item['type'] === 'message') yield* messageFrames(item, text, { ...id, ...at }, emit)
+  if (item['type'] === 'reasoning') yield* summaryFrames(item, { ...id, ...at }, emit)
+  if (item['type'] === 'compaction') yield emit('response.compaction.compacting', { ...id, ...at })
+  if (item['type'] === 'function_call') {
+    for (const delta of piecesOf(text))
+      yield emit('response.function_call_arguments.delta', { ...id, ...at, delta })
+    yield emit('response.function_call_arguments.done', { ...id, ...at, arguments: text, name: item['name'] })
+  }
+  if (item['type'] === 'custom_tool_call') {
+    for (const delta of piecesOf(text))
+      yield emit('response.custom_tool_call_input.delta', { ...id, ...at, delta })
+    yield emit('response.custom_tool_call_input.done', { ...id, ...at, input: text })
+  }
+  yield emit('response.output_item.done', { ...at, item })
+}
+
+/** As it is told before it has been filled; sealed content is not to be relied on yet. */
+function opened(item: Json): Json {
+  const status = 'in_progress'
+  if (item['type'] === 'message') return { ...item, status, content: [] }
+  if (item['type'] === 'reasoning') {
+    const { encrypted_content: sealed, ...rest } = item
+    return {
+      ...rest,
+      summary: [],
+      ...(sealed === undefined ? {} : { encrypted_content: stringOf(sealed).slice(0, 64) }),
+    }
+  }
+  if (item['type'] === 'function_call') return { ...item, status, arguments: '' }
+  return item['type'] === 'custom_tool_call' ? { ...item, status, input: '' } : item
+}
+
+function* messageFrames(item: Json, text: string, at: Json, emit: Emit): Generator<string> {
+  const content = { ...at, content_index: 0 }
+  const part: unknown = Array.isArray(item['content']) ? item['content'][0] : null
+  const whole = isRecord(part) ? part : {}
+  const isRefusal = whole['type'] === 'refusal'
+  const name = isRefusal ? 'refusal' : 'output_text'
+  const field = isRefusal ? 'refusal' : 'text'
+  const more = isRefusal ? {} : { logprobs: [] }
+  yield emit('response.content_part.added', { ...content, part: { ...whole, [field]: '' } })
+  for (const delta of piecesOf(text)) yield emit(`response.${name}.delta`, { ...content, delta, ...more })
+  yield emit(`response.${name}.done`, { ...content, [field]: text, ...more })
+  yield emit('response.content_part.done', { ...content, part: whole })
+}
+
+function* summaryFrames(item: Json, at: Json, emit: Emit): Generator<string> {
+  const summary: readonly unknown[] = Array.isArray(item['summary']) ? item['summary'] : []
+  for (const [index, each] of summary.entries()) {
+    const text = isRecord(each) ? stringOf(each['text']) : ''
+    const part = { ...at, summary_index: index }
+    yield emit('response.reasoning_summary_part.added', { ...part, part: { type: 'summary_text', text: '' } })
+    for (const delta of piecesOf(text))
+      yield emit('response.reasoning_summary_text.delta', { ...part, delta })
+    yield emit('response.reasoning_summary_text.done', { ...part, text })
+    yield emit('response.reasoning_summary_part.done', { ...part, part: { type: 'summary_text', text } })
+  }
+}
+
+/** A request whose items have been judged. */
+export interface AcceptedItems {
+  readonly body: ResponsesBody
+  /** With what an earlier response brought, and references filled in. */
+  readonly items: readonly Item[]
+  readonly model: DialectModel
+}
+
+export interface Answered {
+  readonly items: readonly OutputItem[]
+  readonly stop: string
+  readonly outputTokens: number
+  readonly thinkingTokens: number
+}
+
+const SUMMARISE =
+  'Create a detailed summary of this conversation so far, so that the work can continue from it alone. Answer with text only, inside <summary> tags.'
+
+export async function summarised(
+  { body, items, model }: AcceptedItems,
+  promptTokens: number,
+  context: ItemContext,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answered> {
+  const asked: Item = { type: 'message', role: 'user', content: SUMMARISE }
+  const request = responsesRequest({ ...body, tool_choice: 'none' }, [...items, asked], model, false)
+  const said = await askModel(context.bench, {
+    request,
+    model,
+    promptTokens,
+    maxOutput: model.maxOutput,
+    thinks: false,
+    headers,
+  })
+  const text = said.blocks
+    .map(({ block }) => (block.type === 'text' ? stringOf(block['text']) : ''))
+    .join('\n')
+  const item = compactionItem(text, said.outputTokens, context)
+  return { items: [{ item, text: '' }], stop: 'end_turn', outputTokens: said.outputTokens, thinkingTokens: 0 }
+}
+
+/** The user's own messages, each with an id, in front of the account of the rest. */
+export function ownMessages(items: readonly Item[], bench: DialectBench): readonly Json[] {
+  return items
+    .filter((item) => item['role'] === 'user')
+    .map((item) => ({
+      type: 'message',
+      id: numbered('msg_', bench.next('item')),
+      status: 'completed',
+      ...item,
+    }))
 }

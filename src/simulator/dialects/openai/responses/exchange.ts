@@ -14,13 +14,22 @@ import {
   type Json,
 } from '../../front.ts'
 import type { DialectModel } from '../../models.ts'
-import type { PrefixReading } from '../../prefix-cache.ts'
-import type { RenderedPrompt } from '../../prompt.ts'
+import type { PrefixReading, RenderedPrompt } from '../../prefix-cache.ts'
 import { cacheWishOf, checkCaching } from '../caching.ts'
 import { modelFor, noSuchModel } from '../chat/exchange.ts'
 import { fault, refusedBy, type ApiFault } from '../errors.ts'
 import type { Quirks } from '../quirks.ts'
-import { outputItems, responseObject, responsesUsage, type ItemContext } from './answer.ts'
+import {
+  outputItems,
+  ownMessages,
+  responseFrames,
+  responseObject,
+  responsesUsage,
+  summarised,
+  type AcceptedItems,
+  type Answered,
+  type ItemContext,
+} from './answer.ts'
 import {
   itemsOf,
   responsesMaxTokens,
@@ -30,10 +39,8 @@ import {
   sealedWeight,
 } from './reading.ts'
 import { checkResponsesShape, type Item, type ResponsesBody } from './request.ts'
-import { summarised, ownMessages, type AcceptedItems, type Answered } from './compact.ts'
 import { checkItems, checkResponsesParameters } from './rules.ts'
-import { diagnosisOf, type ComparedPrompt, type ResponseStore } from './store.ts'
-import { responseFrames } from './stream.ts'
+import { diagnosisOf, earlierItems, filledIn, type ComparedPrompt, type ResponseStore } from './store.ts'
 import { stringOf } from '../../../rules/blocks.ts'
 
 export interface ResponsesAsk {
@@ -70,9 +77,9 @@ export function judgeResponses(
   if (model === null) return { ok: false, wrong: noSuchModel(body.model) }
   const unfit = checkResponsesParameters(body, model) ?? checkCaching(body, model, [])
   if (unfit !== null) return { ok: false, wrong: unfit }
-  const earlier = earlierItems(body, judge)
-  if ('wrong' in earlier) return { ok: false, wrong: earlier.wrong }
   const tenant = judge.tenant ?? ''
+  const earlier = earlierItems(body, judge.store, tenant)
+  if ('wrong' in earlier) return { ok: false, wrong: earlier.wrong }
   const items = [...earlier.items, ...itemsOf(body)]
   const wrong = checkItems(items, {
     model,
@@ -83,26 +90,6 @@ export function judgeResponses(
   if (wrong !== null) return { ok: false, wrong }
   const filled = items.map((item) => filledIn(item, judge.store, tenant))
   return { ok: true, accepted: { body, items: filled, model } }
-}
-
-function earlierItems(
-  body: ResponsesBody,
-  { store, tenant }: ResponsesJudge,
-): { readonly items: readonly Item[] } | { readonly wrong: ApiFault } {
-  const id = body['previous_response_id']
-  if (typeof id !== 'string') return { items: [] }
-  const found = store?.find(id, tenant ?? '') ?? null
-  if (found !== null) return { items: found.items }
-  const message = `Previous response with id '${id}' not found.`
-  return { wrong: fault(message, 'previous_response_id', 'previous_response_not_found') }
-}
-
-function filledIn(item: Item, store: ResponseStore | null, tenant: string): Item {
-  const isBare = item.type === 'reasoning' && (item['encrypted_content'] ?? null) === null
-  const isReference =
-    item.type === 'item_reference' || (item.type === undefined && item['role'] === undefined)
-  if (!isBare && !isReference) return item
-  return store?.item(stringOf(item['id']), tenant) ?? item
 }
 
 export async function createResponse(bench: DialectBench, ask: ResponsesAsk): Promise<DialectOutcome> {

@@ -2,9 +2,9 @@
 import type { WireBlock, WireMessage, WireRequest, WireTool } from '../../../../model/wire.ts'
 import { isRecord, jsonIn } from '../../../rules/shape.ts'
 import type { DialectModel } from '../../models.ts'
-import { createPromptText, type PromptText, type RenderedPrompt } from '../../prompt.ts'
-import { openContent } from '../../seal.ts'
-import { argumentsIn, freeTextSchema, imageBlock, renderContent } from '../content.ts'
+import { createPromptText, type PromptText, type RenderedPrompt } from '../../prefix-cache.ts'
+import { openContent } from '../../../rules/seal.ts'
+import { argumentsIn, imageBlock, offeredTool, renderContent } from '../content.ts'
 import type { Item, ResponsesBody } from './request.ts'
 import { stringOf } from '../../../rules/blocks.ts'
 
@@ -177,17 +177,9 @@ function flat(tools: unknown): readonly Readonly<Record<string, unknown>>[] {
 }
 
 function toolsOf(body: ResponsesBody, items: readonly Item[]): readonly WireTool[] {
-  return offeredTools(body, items).flatMap((tool): WireTool[] => {
-    if (tool['type'] !== 'function' && tool['type'] !== 'custom') return []
-    const schema = isRecord(tool['parameters']) ? tool['parameters'] : {}
-    return [
-      {
-        name: stringOf(tool['name']),
-        description: stringOf(tool['description']),
-        input_schema: tool['type'] === 'custom' ? freeTextSchema : schema,
-      },
-    ]
-  })
+  return offeredTools(body, items)
+    .filter(({ type }) => type === 'function' || type === 'custom')
+    .map((tool) => offeredTool(tool, tool['type'] === 'custom'))
 }
 
 function choiceOf(choice: unknown): WireRequest['tool_choice'] | null {

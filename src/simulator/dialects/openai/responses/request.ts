@@ -1,4 +1,5 @@
-// The body of Responses and its input items, field by field.
+// The body of Responses, its input items and its tools, field by field: functions, tools that take free text, namespaces of both;
+// those the vendor runs stay open.
 import { isRecord } from '../../../rules/shape.ts'
 import { cacheFields, markShape } from '../caching.ts'
 import { fault, type ApiFault } from '../errors.ts'
@@ -6,6 +7,7 @@ import {
   atLeast,
   byType,
   either,
+  fieldsOf,
   isAnything,
   isBoolean,
   isDecimal,
@@ -14,7 +16,6 @@ import {
   listOf,
   missing,
   named,
-  fieldsOf,
   oneOf,
   orNull,
   unsupportedValue,
@@ -22,7 +23,6 @@ import {
   type ApiCheck,
   type ApiFields,
 } from '../shape.ts'
-import { toolChoice, tools } from './tool-shapes.ts'
 
 export type Item = { readonly type?: string } & Readonly<Record<string, unknown>>
 
@@ -89,38 +89,89 @@ function beginsWith(prefix: string): ApiCheck {
   }
 }
 
+const MOST_TOOLS = 128
+const HOSTED_TOOLS = [
+  'file_search',
+  'computer',
+  'computer_use_preview',
+  'web_search',
+  'web_search_2025_08_26',
+  'web_search_preview',
+  'web_search_preview_2025_03_11',
+  'mcp',
+  'code_interpreter',
+  'programmatic_tool_calling',
+  'image_generation',
+  'local_shell',
+  'shell',
+  'tool_search',
+  'apply_patch',
+]
+
+const tools = (value: unknown, path: string): ApiFault | null => listOf(toolShape, MOST_TOOLS)(value, path)
+
+const toolShape: ApiCheck = (value, path) =>
+  byType({
+    function: fieldsOf(
+      { ...tag, name: named(MOST_NAME_CHARS, NAME) },
+      {
+        description: orNull(isString),
+        parameters: orNull(isObject),
+        strict: orNull(isBoolean),
+        defer_loading: orNull(isBoolean),
+        async: orNull(isBoolean),
+        allowed_callers: orNull(listOf(isString)),
+        output_schema: orNull(isObject),
+      },
+    ),
+    custom: fieldsOf(
+      { ...tag, name: named(MOST_NAME_CHARS, NAME) },
+      {
+        description: isString,
+        format: byType({
+          text: isObject,
+          grammar: fieldsOf({ ...tag, syntax: oneOf('lark', 'regex'), definition: isString }),
+        }),
+        defer_loading: orNull(isBoolean),
+        async: orNull(isBoolean),
+        allowed_callers: orNull(listOf(isString)),
+      },
+    ),
+    namespace: fieldsOf({ ...tag, name: named(MOST_NAME_CHARS, NAME), tools }, { description: isString }),
+    ...Object.fromEntries(HOSTED_TOOLS.map((each) => [each, isObject])),
+  })(value, path)
+
+const toolChoice: ApiCheck = (value, path) =>
+  typeof value === 'string'
+    ? oneOf('none', 'auto', 'required')(value, path)
+    : byType({
+        function: fieldsOf({ ...tag, name: isString }),
+        custom: fieldsOf({ ...tag, name: isString }),
+        allowed_tools: isObject,
+        mcp: isObject,
+        ...Object.fromEntries(HOSTED_TOOLS.map((each) => [each, isObject])),
+      })(value, path)
+
 const asked = byType({
-  input_text: fieldsOf({ ...tag, text: isString }, mark, 'refused'),
-  input_image: fieldsOf(
-    tag,
-    {
-      ...mark,
-      image_url: orNull(isString),
-      file_id: orNull(isString),
-      detail: orNull(oneOf('auto', 'low', 'high', 'original')),
-    },
-    'refused',
-  ),
-  input_file: fieldsOf(
-    tag,
-    {
-      ...mark,
-      file_id: orNull(isString),
-      file_data: isString,
-      file_url: isString,
-      filename: isString,
-      detail: isAnything,
-    },
-    'refused',
-  ),
+  input_text: fieldsOf({ ...tag, text: isString }, mark),
+  input_image: fieldsOf(tag, {
+    ...mark,
+    image_url: orNull(isString),
+    file_id: orNull(isString),
+    detail: orNull(oneOf('auto', 'low', 'high', 'original')),
+  }),
+  input_file: fieldsOf(tag, {
+    ...mark,
+    file_id: orNull(isString),
+    file_data: isString,
+    file_url: isString,
+    filename: isString,
+    detail: isAnything,
+  }),
 })
 const answered = byType({
-  output_text: fieldsOf(
-    { ...tag, text: isString },
-    { annotations: listOf(isObject), logprobs: isAnything },
-    'refused',
-  ),
-  refusal: fieldsOf({ ...tag, refusal: isString }, {}, 'refused'),
+  output_text: fieldsOf({ ...tag, text: isString }, { annotations: listOf(isObject), logprobs: isAnything }),
+  refusal: fieldsOf({ ...tag, refusal: isString }),
 })
 const content = (part: ApiCheck): ApiCheck =>
   either(
@@ -138,54 +189,41 @@ const message: ApiCheck = (value, path) => {
     return unsupportedValue(typeof role === 'string' ? role : typeof role, `${path}.role`, roles)
   const phase: ApiFields = { phase: orNull(oneOf('commentary', 'final_answer')) }
   const own = { role: isString, content: content(role === 'assistant' ? answered : asked) }
-  return fieldsOf(own, { ...tag, ...status, ...phase, ...id('msg') }, 'refused')(value, path)
+  return fieldsOf(own, { ...tag, ...status, ...phase, ...id('msg') })(value, path)
 }
-const output = content(asked)
-const summary = listOf(byType({ summary_text: fieldsOf({ ...tag, text: isString }, {}, 'refused') }))
+const callOutput = fieldsOf(
+  { ...tag, call_id: callId, output: content(asked) },
+  { id: orNull(isString), ...status, ...caller, name: orNull(isString) },
+)
+const summary = listOf(byType({ summary_text: fieldsOf({ ...tag, text: isString }) }))
 const items: Readonly<Record<string, ApiCheck>> = {
   message,
   reasoning: fieldsOf(
     { ...tag, summary },
     { ...id('rs'), ...status, encrypted_content: orNull(isString), content: orNull(listOf(isObject)) },
-    'refused',
   ),
   function_call: fieldsOf(
     { ...tag, call_id: callId, name: named(MOST_NAME_CHARS, NAME), arguments: isString },
     { ...id('fc'), ...status, ...caller },
-    'refused',
   ),
-  function_call_output: fieldsOf(
-    { ...tag, call_id: callId, output },
-    { id: orNull(isString), ...status, ...caller, name: orNull(isString) },
-    'refused',
-  ),
+  function_call_output: callOutput,
   custom_tool_call: fieldsOf(
     { ...tag, call_id: callId, name: named(MOST_NAME_CHARS, NAME), input: isString },
     { ...id('ctc'), ...status, ...caller },
-    'refused',
   ),
-  custom_tool_call_output: fieldsOf(
-    { ...tag, call_id: callId, output },
-    { id: orNull(isString), ...status, ...caller, name: orNull(isString) },
-    'refused',
-  ),
+  custom_tool_call_output: callOutput,
   compaction: fieldsOf(
     { ...tag, encrypted_content: isString },
     { id: orNull(isString), created_by: isString },
-    'refused',
   ),
-  compaction_trigger: fieldsOf(tag, { id: orNull(isString) }, 'refused'),
-  configuration_update: fieldsOf(
-    tag,
-    { id: orNull(isString), reasoning: orNull(isObject), text: orNull(isObject) },
-    'refused',
-  ),
-  additional_tools: fieldsOf(
-    { ...tag, role: oneOf('developer'), tools },
-    { id: orNull(isString) },
-    'refused',
-  ),
-  item_reference: fieldsOf({ id: isString }, tag, 'refused'),
+  compaction_trigger: fieldsOf(tag, { id: orNull(isString) }),
+  configuration_update: fieldsOf(tag, {
+    id: orNull(isString),
+    reasoning: orNull(isObject),
+    text: orNull(isObject),
+  }),
+  additional_tools: fieldsOf({ ...tag, role: oneOf('developer'), tools }, { id: orNull(isString) }),
+  item_reference: fieldsOf({ id: isString }, tag),
   ...Object.fromEntries(OPAQUE_ITEMS.map((each) => [each, isObject])),
 }
 
@@ -218,7 +256,6 @@ const input: ApiFields = {
         context: orNull(oneOf('auto', 'current_turn', 'all_turns')),
         mode: isString,
       },
-      'refused',
     ),
   ),
   text: orNull(
@@ -231,12 +268,10 @@ const input: ApiFields = {
           json_schema: fieldsOf(
             { ...tag, name: named(MOST_NAME_CHARS, NAME), schema: isObject },
             { description: isString, strict: orNull(isBoolean) },
-            'refused',
           ),
         }),
         verbosity: orNull(oneOf('low', 'medium', 'high')),
       },
-      'refused',
     ),
   ),
   truncation: orNull(oneOf('auto', 'disabled')),
@@ -252,9 +287,7 @@ const create = fieldsOf(
     background: orNull(isBoolean),
     client_metadata: orNull(isObject),
     context_management: orNull(
-      listOf(
-        fieldsOf({ type: oneOf('compaction') }, { compact_threshold: orNull(atLeast(1000)) }, 'refused'),
-      ),
+      listOf(fieldsOf({ type: oneOf('compaction') }, { compact_threshold: orNull(atLeast(1000)) })),
     ),
     image: isObject,
     include: orNull(listOf(oneOf(...INCLUDED))),
@@ -267,13 +300,12 @@ const create = fieldsOf(
     service_tier: orNull(isString),
     store: orNull(isBoolean),
     stream: orNull(isBoolean),
-    stream_options: orNull(fieldsOf({}, { include_obfuscation: isBoolean }, 'refused')),
+    stream_options: orNull(fieldsOf({}, { include_obfuscation: isBoolean })),
     temperature: orNull(isDecimal),
     top_logprobs: orNull(atLeast(0)),
     top_p: orNull(isDecimal),
     user: isString,
   },
-  'refused',
 )
 const compact = fieldsOf(
   { model: isString },
@@ -284,9 +316,8 @@ const compact = fieldsOf(
     service_tier: orNull(isString),
     store: orNull(isBoolean),
   },
-  'refused',
 )
-const count = fieldsOf({ model: isString }, { ...input, personality: isString }, 'refused')
+const count = fieldsOf({ model: isString }, { ...input, personality: isString })
 
 const shapes = { create, compact, count } as const
 

@@ -2,7 +2,7 @@
 // another model or tenant, where a compaction may stand. An item made behind reasoning says so in its own id (`…w<number>`), so that
 // a request can be judged without anything that was kept.
 import type { DialectModel } from '../../models.ts'
-import { openContent } from '../../seal.ts'
+import { openContent } from '../../../rules/seal.ts'
 import { checkSampling } from '../chat/rules.ts'
 import { fault, type ApiFault } from '../errors.ts'
 import type { Item, ResponsesBody } from './request.ts'

@@ -1,6 +1,8 @@
 // Responses that were kept: by id, for the tenant that made them, the newest few hundred. Also what a later request is compared with.
 import type { Json } from '../../front.ts'
-import type { Item } from './request.ts'
+import { stringOf } from '../../../rules/blocks.ts'
+import { fault, type ApiFault } from '../errors.ts'
+import type { Item, ResponsesBody } from './request.ts'
 
 export interface StoredResponse {
   readonly tenant: string
@@ -64,29 +66,48 @@ export function createResponseStore(): ResponseStore {
   }
 }
 
+/** What an earlier response brings into a request that names it. */
+export function earlierItems(
+  body: ResponsesBody,
+  store: ResponseStore | null,
+  tenant: string,
+): { readonly items: readonly Item[] } | { readonly wrong: ApiFault } {
+  const id = body['previous_response_id']
+  if (typeof id !== 'string') return { items: [] }
+  const found = store?.find(id, tenant) ?? null
+  if (found !== null) return { items: found.items }
+  const message = `Previous response with id '${id}' not found.`
+  return { wrong: fault(message, 'previous_response_id', 'previous_response_not_found') }
+}
+
+/** An item that is only named, as it was kept. */
+export function filledIn(item: Item, store: ResponseStore | null, tenant: string): Item {
+  const isBare = item.type === 'reasoning' && (item['encrypted_content'] ?? null) === null
+  const isReference =
+    item.type === 'item_reference' || (item.type === undefined && item['role'] === undefined)
+  if (!isBare && !isReference) return item
+  return store?.item(stringOf(item['id']), tenant) ?? item
+}
+
+/** What is named where several parts have changed: the first. */
+const causes = [
+  ['model', 'model_changed'],
+  ['key', 'prompt_cache_key_changed'],
+  ['effort', 'reasoning_effort_changed'],
+  ['text', 'text_format_changed'],
+  ['tools', 'tools_changed'],
+] as const
+
 /** Why a prefix could not be read, in the words of the vendor; null where all of it could. */
 export function diagnosisOf(before: ComparedPrompt | null, now: ComparedPrompt): Json {
   if (before === null) return { type: 'comparison_response_not_found' }
   const differs = before.steps.findIndex((name, index) => now.steps[index] !== name)
   const shared = differs < 0 ? before.steps.length : differs
-  const reason =
-    before.model !== now.model
-      ? 'model_changed'
-      : before.key !== now.key
-        ? 'prompt_cache_key_changed'
-        : before.effort !== now.effort
-          ? 'reasoning_effort_changed'
-          : before.text !== now.text
-            ? 'text_format_changed'
-            : before.tools !== now.tools
-              ? 'tools_changed'
-              : differs >= 0
-                ? 'input_changed'
-                : null
-  if (reason === null) return { type: 'cache_hit' }
+  const changed = causes.find(([part]) => before[part] !== now[part])
+  if (changed === undefined && differs < 0) return { type: 'cache_hit' }
   return {
     type: 'cache_miss',
-    reason,
+    reason: changed?.[1] ?? 'input_changed',
     cache_missed_tokens: (before.steps.length - shared) * before.step,
     comparison_reusable_tokens: before.steps.length * before.step,
   }

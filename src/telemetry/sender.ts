@@ -1,8 +1,7 @@
 // Sends what a recorder keeps to an OTLP collector: in the background, a batch at a time, and never so that anybody waits.
 // A collector that does not answer is said once; what could not be sent waits for the next time, as far as there is room.
-import { defaults } from '../../settings/defaults.ts'
-import { metricsJson, tracesJson, type Resource } from './json.ts'
-import { Recorder } from './recorder.ts'
+import { defaults } from '../settings/defaults.ts'
+import { metricsJson, Recorder, tracesJson, type Resource } from './otlp.ts'
 
 export interface Posting {
   /** The address of the collector; `/v1/traces` and `/v1/metrics` are added. */

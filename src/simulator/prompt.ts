@@ -3,13 +3,13 @@
 // the earlier ones alone. Open choices: a breakpoint inside a tool result counts at the end of that result; an
 // absent tool choice is `auto`, absent thinking the model's default; deferred tools are not in the prompt; a web search
 // tool is part of the system seed, not of the tools.
-import type { CacheControl, WireBlock, WireRequest, WireTool } from '../../model/wire.ts'
-import type { Counter } from '../counter.ts'
-import { chain, type Digests } from '../digest.ts'
-import type { SimulatedModel } from '../models.ts'
-import { innerBlocks, isThinking, messageBlocks } from '../rules/blocks.ts'
-import { canCarryBreakpoint, ttlOf } from '../rules/cache-breakpoints.ts'
-import { isRecord } from '../rules/shape.ts'
+import type { CacheControl, WireBlock, WireRequest, WireTool } from '../model/wire.ts'
+import type { Counter } from './counter.ts'
+import { chain, type Digests } from './digest.ts'
+import type { SimulatedModel } from './models.ts'
+import { innerBlocks, isThinking, messageBlocks } from './rules/blocks.ts'
+import { canCarryBreakpoint, ttlOf } from './rules/cache-breakpoints.ts'
+import { isRecord } from './rules/shape.ts'
 
 export type Level = 'tools' | 'system' | 'messages'
 
@@ -34,7 +34,7 @@ export interface Prompt {
   readonly systemHash: string
 }
 
-export interface PromptOptions {
+interface PromptOptions {
   readonly counter: Counter
   readonly digests: Digests
   readonly scope: string

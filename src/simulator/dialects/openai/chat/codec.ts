@@ -1,0 +1,311 @@
+// A chat as whoever answers reads it (the form of the Messages API) and as the cache sees it (one text); and a finished answer as a
+// chat completion, whole or in chunks: id and name of a call only in its first chunk, arguments as text in pieces, usage where the
+// server puts it, `[DONE]` at the end.
+import type { WireBlock, WireMessage, WireRequest, WireTool } from '../../../../model/wire.ts'
+import { piecesOf, type EmittedBlock } from '../../../emission.ts'
+import { isThinking, stringOf } from '../../../rules/blocks.ts'
+import { isRecord } from '../../../rules/shape.ts'
+import { isSpokenRefusal, type Json, type ModelAnswer } from '../../front.ts'
+import type { DialectModel } from '../../models.ts'
+import { createPromptText, type PrefixReading, type RenderedPrompt } from '../../prefix-cache.ts'
+import { argumentsIn, freeTextOf, imageBlock, offeredTool, renderContent } from '../content.ts'
+import type { Quirks } from '../quirks.ts'
+import type { ChatBody, ChatCall, ChatMessage } from './request.ts'
+
+export function chatRequest(body: ChatBody, model: DialectModel, thinks: boolean): WireRequest {
+  const { head, rest } = split(body.messages)
+  const system = head.map((message) => textIn(message.content)).join('\n\n')
+  const tools = toolsOf(body)
+  const choice = choiceOf(body['tool_choice'])
+  return {
+    model: model.id,
+    max_tokens: maxTokensOf(body, model),
+    messages: messagesOf(rest),
+    ...(system === '' ? {} : { system }),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(choice === null ? {} : { tool_choice: choice }),
+    thinking: thinks ? { type: 'adaptive' } : { type: 'disabled' },
+  }
+}
+
+export function maxTokensOf(body: Readonly<Record<string, unknown>>, model: DialectModel): number {
+  const given = body['max_completion_tokens'] ?? body['max_tokens']
+  return typeof given === 'number' ? given : model.maxOutput
+}
+
+const isInstruction = (message: ChatMessage): boolean =>
+  message.role === 'system' || message.role === 'developer'
+
+function split(messages: readonly ChatMessage[]): {
+  readonly head: readonly ChatMessage[]
+  readonly rest: readonly ChatMessage[]
+} {
+  const end = messages.findIndex((message) => !isInstruction(message))
+  const at = end < 0 ? messages.length : end
+  return { head: messages.slice(0, at), rest: messages.slice(at) }
+}
+
+function messagesOf(messages: readonly ChatMessage[]): readonly WireMessage[] {
+  const read: { role: WireMessage['role']; content: WireBlock[]; isResults: boolean }[] = []
+  for (const message of messages) {
+    const content = blocksOf(message)
+    const isResults = message.role === 'tool'
+    const last = read.at(-1)
+    if (isResults && last?.isResults === true) last.content.push(...content)
+    else read.push({ role: roleOf(message.role), content: [...content], isResults })
+  }
+  return read.map(({ role, content }) => ({ role, content }))
+}
+
+function roleOf(role: string): WireMessage['role'] {
+  if (role === 'assistant') return 'assistant'
+  return role === 'system' || role === 'developer' ? 'system' : 'user'
+}
+
+function blocksOf(message: ChatMessage): readonly WireBlock[] {
+  if (message.role === 'tool')
+    return [
+      { type: 'tool_result', tool_use_id: message.tool_call_id ?? '', content: textIn(message.content) },
+    ]
+  const said = partsOf(message.content)
+  return message.role === 'assistant' ? [...said, ...(message.tool_calls ?? []).map(callBlock)] : said
+}
+
+function partsOf(content: unknown): readonly WireBlock[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  if (!Array.isArray(content)) return []
+  return content.flatMap((part: unknown): WireBlock[] => {
+    if (!isRecord(part)) return []
+    if (part['type'] === 'image_url' && isRecord(part['image_url']))
+      return [imageBlock(part['image_url']['url'])]
+    const text = part['text'] ?? part['refusal']
+    return typeof text === 'string' ? [{ type: 'text', text }] : [{ ...part, type: stringOf(part['type']) }]
+  })
+}
+
+function callBlock(call: ChatCall): WireBlock {
+  const name = call.function?.name ?? call.custom?.name ?? ''
+  const input =
+    call.custom === undefined ? argumentsIn(call.function?.arguments ?? '') : { input: call.custom.input }
+  return { type: 'tool_use', id: call.id, name, input }
+}
+
+function textIn(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map((part: unknown) => (isRecord(part) ? stringOf(part['text']) : '')).join('\n')
+}
+
+function toolsOf(body: ChatBody): readonly WireTool[] {
+  const tools: readonly unknown[] = Array.isArray(body['tools']) ? body['tools'] : []
+  return tools.flatMap((tool): WireTool[] => {
+    if (!isRecord(tool)) return []
+    const inner = isRecord(tool['function']) ? tool['function'] : tool['custom']
+    return isRecord(inner) ? [offeredTool(inner, tool['type'] === 'custom')] : []
+  })
+}
+
+/** Names of tools that take free text instead of arguments. */
+export function freeTools(body: ChatBody): ReadonlySet<string> {
+  const tools: readonly unknown[] = Array.isArray(body['tools']) ? body['tools'] : []
+  return new Set(
+    tools.flatMap((tool) =>
+      isRecord(tool) && isRecord(tool['custom']) ? [stringOf(tool['custom']['name'])] : [],
+    ),
+  )
+}
+
+function choiceOf(choice: unknown): WireRequest['tool_choice'] | null {
+  if (choice === 'none' || choice === 'auto') return { type: choice }
+  if (choice === 'required') return { type: 'any' }
+  if (!isRecord(choice)) return null
+  const inner = isRecord(choice['function']) ? choice['function'] : choice['custom']
+  return isRecord(inner) ? { type: 'tool', name: stringOf(inner['name']) } : { type: 'auto' }
+}
+
+export function chatPrompt(body: ChatBody): RenderedPrompt {
+  const prompt = createPromptText()
+  const { reasoning_effort, verbosity, response_format } = body
+  prompt.add(JSON.stringify([reasoning_effort ?? null, verbosity ?? null, response_format ?? null]))
+  const tools: readonly unknown[] = Array.isArray(body['tools']) ? body['tools'] : []
+  for (const tool of tools) prompt.add(JSON.stringify(tool))
+  for (const message of body.messages) {
+    prompt.add(`<${message.role}>`)
+    renderContent(message.content, prompt)
+    for (const call of message.tool_calls ?? []) prompt.add(JSON.stringify(call))
+    if (message.tool_call_id !== undefined) prompt.add(message.tool_call_id)
+    if (typeof message.reasoning_content === 'string') prompt.add(message.reasoning_content)
+  }
+  return prompt.done()
+}
+
+export interface ChatAnswer {
+  readonly id: string
+  readonly created: number
+  readonly modelName: string
+  readonly model: DialectModel
+  readonly said: ModelAnswer
+  readonly reading: PrefixReading
+  readonly quirks: Quirks
+  readonly dollars: number | null
+  readonly freeTools: ReadonlySet<string>
+  readonly includeUsage: boolean
+}
+
+const FINISH: Readonly<Record<string, string>> = {
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  refusal: 'content_filter',
+}
+
+export const finishOf = (said: ModelAnswer): string =>
+  isSpokenRefusal(said) ? 'stop' : (FINISH[said.stop] ?? 'stop')
+
+function chatUsage({ said, reading, quirks, dollars }: ChatAnswer): Json {
+  const { totalTokens, cachedTokens, writtenTokens } = reading
+  const plain = {
+    prompt_tokens: totalTokens,
+    completion_tokens: said.outputTokens,
+    total_tokens: totalTokens + said.outputTokens,
+  }
+  if (quirks.usageFields === 'plain') return plain
+  if (quirks.usageFields === 'deepseek')
+    return {
+      ...plain,
+      prompt_tokens_details: { cached_tokens: cachedTokens },
+      completion_tokens_details: { reasoning_tokens: said.thinkingTokens },
+      prompt_cache_hit_tokens: cachedTokens,
+      prompt_cache_miss_tokens: totalTokens - cachedTokens,
+    }
+  return {
+    ...plain,
+    prompt_tokens_details: {
+      cached_tokens: cachedTokens,
+      cache_write_tokens: writtenTokens,
+      audio_tokens: 0,
+    },
+    completion_tokens_details: {
+      reasoning_tokens: said.thinkingTokens,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+    ...(quirks.server === 'openrouter' ? { cost: dollars ?? 0 } : {}),
+    ...(quirks.server === 'litellm'
+      ? { cache_read_input_tokens: cachedTokens, cache_creation_input_tokens: writtenTokens }
+      : {}),
+  }
+}
+
+export function chatCompletion(answer: ChatAnswer): Json {
+  const { said, quirks } = answer
+  const text = textOf(said.blocks)
+  const calls = callsIn(said.blocks).map((block) => wholeCall(answer, block))
+  const thoughts = thoughtsOf(said.blocks)
+  const message = {
+    role: 'assistant',
+    content: isSpokenRefusal(said) || (text === '' && calls.length > 0) ? null : text,
+    refusal: isSpokenRefusal(said) ? text : null,
+    annotations: [],
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(quirks.reasoning === 'none' || thoughts === '' ? {} : reasoningFields(quirks, thoughts)),
+  }
+  return {
+    id: answer.id,
+    object: 'chat.completion',
+    created: answer.created,
+    model: answer.modelName,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(said) }],
+    usage: chatUsage(answer),
+    service_tier: 'default',
+    system_fingerprint: FINGERPRINT,
+  }
+}
+
+const FINGERPRINT = 'fp_simulator'
+
+function reasoningFields(quirks: Quirks, text: string): Json {
+  if (quirks.server !== 'openrouter') return { [quirks.reasoning]: text }
+  return {
+    reasoning: text,
+    reasoning_details: [{ type: 'reasoning.text', text, format: 'unknown', index: 0 }],
+  }
+}
+
+function wholeCall({ freeTools }: ChatAnswer, { block, inputJson }: EmittedBlock): Json {
+  const name = stringOf(block['name'])
+  const id = stringOf(block['id'])
+  return freeTools.has(name)
+    ? { id, type: 'custom', custom: { name, input: freeTextOf(block['input']) } }
+    : { id, type: 'function', function: { name, arguments: inputJson ?? '{}' } }
+}
+
+const textOf = (blocks: readonly EmittedBlock[]): string =>
+  blocks.map(({ block }) => (block.type === 'text' ? stringOf(block['text']) : '')).join('')
+
+const thoughtsOf = (blocks: readonly EmittedBlock[]): string =>
+  blocks.map(({ block }) => (isThinking(block) ? stringOf(block['thinking']) : '')).join('')
+
+const callsIn = (blocks: readonly EmittedBlock[]): readonly EmittedBlock[] =>
+  blocks.filter(({ block }) => block.type === 'tool_use')
+
+export function* chatChunks(answer: ChatAnswer): Generator<string> {
+  const { quirks, said } = answer
+  const asked = answer.includeUsage && quirks.streamUsage === 'asked'
+  const nullUsage: Json = asked ? { usage: null } : {}
+  const chunk = (choices: readonly Json[], more: Json = nullUsage): string =>
+    `data: ${JSON.stringify({
+      id: answer.id,
+      object: 'chat.completion.chunk',
+      created: answer.created,
+      model: answer.modelName,
+      service_tier: 'default',
+      system_fingerprint: FINGERPRINT,
+      choices,
+      ...more,
+    })}\n\n`
+  const delta = (value: Json, finish: string | null = null, more: Json = nullUsage): string =>
+    chunk([{ index: 0, delta: value, logprobs: null, finish_reason: finish }], more)
+  if (quirks.streamStart === 'comment') yield ': OPENROUTER PROCESSING\n\n'
+  if (quirks.streamStart === 'filter-chunk')
+    yield chunk([], {
+      prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }],
+      ...nullUsage,
+    })
+  const hasCalls = callsIn(said.blocks).length > 0
+  yield delta({
+    role: 'assistant',
+    content: hasCalls && textOf(said.blocks) === '' ? null : '',
+    refusal: null,
+  })
+  for (const value of deltas(answer)) yield delta(value)
+  const usage = { usage: chatUsage(answer) }
+  yield delta({}, finishOf(said), quirks.streamUsage === 'last-chunk' ? usage : nullUsage)
+  if (asked || quirks.streamUsage === 'always') yield chunk([], usage)
+  yield 'data: [DONE]\n\n'
+}
+
+function* deltas(answer: ChatAnswer): Generator<Json> {
+  const { quirks, said, freeTools } = answer
+  let call = 0
+  for (const { block, inputJson } of said.blocks) {
+    if (isThinking(block)) {
+      if (quirks.reasoning === 'none') continue
+      for (const piece of piecesOf(stringOf(block['thinking']))) yield reasoningFields(quirks, piece)
+    } else if (block.type === 'text') {
+      const field = isSpokenRefusal(said) ? 'refusal' : 'content'
+      for (const piece of piecesOf(stringOf(block['text']))) yield { [field]: piece }
+    } else if (block.type === 'tool_use') {
+      const name = stringOf(block['name'])
+      const isFree = freeTools.has(name)
+      const field = isFree ? 'custom' : 'function'
+      const key = isFree ? 'input' : 'arguments'
+      const index = call
+      call += 1
+      yield { tool_calls: [{ index, id: block['id'], type: field, [field]: { name, [key]: '' } }] }
+      const text = isFree ? freeTextOf(block['input']) : (inputJson ?? '{}')
+      for (const piece of piecesOf(text)) yield { tool_calls: [{ index, [field]: { [key]: piece } }] }
+    }
+  }
+}
