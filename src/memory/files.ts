@@ -2,6 +2,7 @@
 // exactly these bytes. Looks only. A file that is a link, has a second name or is too large is passed over and named.
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
+import { refused } from '../disk/failure.ts'
 import { attempt, readAt, unlessMissing, type Result, type FileStat, type FileSystem } from '../disk/fs.ts'
 import { isTemporaryName } from '../disk/replace.ts'
 import { openUnder, type GateOptions } from '../disk/under-root.ts'
@@ -105,10 +106,8 @@ export async function readBytes(
   if (!opened.ok) return opened
   try {
     const { bytes: size } = opened.stat
-    if (size > defaults.memory.fileBytes) {
-      const message = `${file} has ${size} bytes; a memory has at most ${defaults.memory.fileBytes}`
-      return { ok: false, failure: { code: 'too-large', message } }
-    }
+    const most = defaults.memory.fileBytes
+    if (size > most) return refused('too-large', `${file} has ${size} bytes; a memory has at most ${most}`)
     const read = await attempt(`reading ${file}`, async () => ({ bytes: await readAt(opened.file, 0, size) }))
     return read.ok ? { ...read, stat: opened.stat } : read
   } finally {

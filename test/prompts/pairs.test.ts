@@ -7,7 +7,7 @@ import { defaultPrompt, defaultTemplate, hasFrameOf } from '../../src/forks/note
 import { judged } from '../../src/forks/summary/check.ts'
 import { sectionsOf, summaryPrompt } from '../../src/forks/summary/prompt.ts'
 import { saidIn } from '../../src/forks/summary/quotes.ts'
-import { isSupported } from '../../src/memory/trust/support.ts'
+import { isSupported } from '../../src/memory/trust/sentences.ts'
 import { Fold } from '../../src/projection/fold.ts'
 import { answered, call, entriesOf, result, said, start } from '../../src/testing/builders.ts'
 

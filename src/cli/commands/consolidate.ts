@@ -1,11 +1,11 @@
 // `pal consolidate`: memories put in order across sessions, now; shown first, or taken back whole.
 import { join } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
-import { lockName } from '../../memory/sets/consolidation-lock.ts'
+import { lockName } from '../../memory/keeping/consolidation-lock.ts'
 import { consolidate, type Consolidated } from '../../forks/memory/index.ts'
 import { textOf } from '../../memory/keeping/revert.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
-import { undoSet } from '../../memory/sets/change-sets.ts'
+import { undoSet } from '../../memory/keeping/change-sets.ts'
 import { inMemoryStore } from '../../stores/index.ts'
 import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import { withPreset } from '../headless.ts'

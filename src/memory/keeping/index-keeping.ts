@@ -7,15 +7,14 @@ import { attempt, readAt, type Result } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { openUnder, writeUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { listMemories, readBytes, shaOf } from '../files.ts'
+import { listMemories, shaOf } from '../files.ts'
 import { localDay } from '../format/day.ts'
 import { indexOf, type Index } from '../format/index-file.ts'
 import { indexName, isOpen, isRule } from '../memory.ts'
 import { readSmall } from '../../disk/small-file.ts'
 import { alone } from './alone.ts'
-import { fileMode, type Keeper } from './keeper.ts'
+import { fileMode, fileNow, keepVersion, type Keeper } from './keeper.ts'
 import type { Written } from './records.ts'
-import { keepVersion } from './versions.ts'
 
 const knownFile = (keeper: Keeper): string => join(keeper.place.state, 'index.json')
 
@@ -33,14 +32,14 @@ export async function keepIndex(keeper: Keeper): Promise<Result<{ dropped: reado
   const index = derivedIndex(keeper)
   if (keeper.place.scope === 'team') return { ok: true, dropped: index.dropped }
   const { fs, place, unique } = keeper
-  const now = await readBytes(fs, place.root, indexName)
-  if (!now.ok && now.failure.code !== 'not-found') return now
+  const now = await fileNow(keeper, indexName)
+  if (!now.ok) return now
   const sha = shaOf(index.text)
-  const old = now.ok ? shaOf(now.bytes) : null
+  const { sha: old, text } = now
   if (old === sha) return { ok: true, dropped: index.dropped }
   const known = await knownShas(keeper)
-  if (now.ok && old !== null && !known.includes(old)) {
-    const kept = await keepVersion(keeper, now.bytes.toString('utf8'))
+  if (old !== null && !known.includes(old)) {
+    const kept = await keepVersion(keeper, text)
     if (!kept.ok) return kept
   }
   const noted = await replaceFile(fs, knownFile(keeper), Buffer.from(JSON.stringify({ known: [sha, old] })), {

@@ -6,7 +6,7 @@ import { cheapestModel } from '../../forks/agents/index.ts'
 import { recallBy } from '../../forks/select-memory.ts'
 import type { MemorySearch } from '../../memory/recall/search.ts'
 import type { MemoryIndex } from '../../memory/recall/memory-index.ts'
-import type { Embedder } from '../../memory/recall/score-mix.ts'
+import type { Embedder } from '../../memory/recall/vectors.ts'
 import { folderSource, storeSource, type MemorySource } from '../../memory/recall/memory-source.ts'
 import type { ModelTable } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -90,10 +90,10 @@ async function encoderOf({ settings, environment }: RecallingOptions): Promise<E
   const { recallEncoder: url, recallEncoderModel: model } = settings
   if (url === undefined) return undefined
   if (url === 'packaged') {
-    const { packagedEncoder } = await import('../../memory/recall/encoder/packaged-encoder.ts')
+    const { packagedEncoder } = await import('../../memory/recall/encoders.ts')
     return packagedEncoder((name) => import(name))
   }
-  const { httpEncoder } = await import('../../memory/recall/encoder/http-encoder.ts')
+  const { httpEncoder } = await import('../../memory/recall/encoders.ts')
   return httpEncoder({
     url,
     model: model ?? defaults.encoder.model,
