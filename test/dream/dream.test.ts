@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { consolidate, type Consolidated } from '../../src/forks/memory/index.ts'
+import { consolidate, type Consolidated } from '../../src/forks/memory/consolidation/consolidate.ts'
 import { gateOf } from '../../src/forks/memory/consolidation/gates.ts'
 import {
   lastConsolidation,

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
 import { lockName } from '../../memory/keeping/consolidation-lock.ts'
-import { consolidate, type Consolidated } from '../../forks/memory/index.ts'
+import { consolidate, type Consolidated } from '../../forks/memory/consolidation/consolidate.ts'
 import { textOf } from '../../memory/keeping/revert.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
 import { undoSet } from '../../memory/keeping/change-sets.ts'

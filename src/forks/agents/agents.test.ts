@@ -7,11 +7,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { machineFileSystem } from '../../disk/fs.ts'
 import { modelTable, price } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { memoryFolder, openMemory } from './agent-memory.ts'
+import { memoryFolder, openMemory } from './workspace.ts'
 import { watchRun } from './worker.ts'
 import { cheapestModel, phraseOf, recentCalls } from './progress.ts'
-import { loadTypes, readType } from './type-files.ts'
-import { builtInTypes } from './types.ts'
+import { loadTypes, readType, builtInTypes } from './types.ts'
 
 async function folder(): Promise<string> {
   const path = await realpath(await mkdtemp(join(tmpdir(), 'pal-agents-')))

@@ -2,8 +2,8 @@
 // that nobody sees. Pipes, devices and folders are refused by what was opened, not by name.
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { refused } from '../../disk/failure.ts'
-import { attempt, readAt, type Result, type FileSystem } from '../../disk/fs.ts'
-import { isInside, openUnder } from '../../disk/under-root.ts'
+import { attempt, type Result, type FileSystem } from '../../disk/fs.ts'
+import { isInside, readUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { shaOf } from '../files.ts'
 import { withoutHidden } from '../format/hidden.ts'
@@ -27,31 +27,21 @@ export async function readBelow(
   root: string,
   path: string,
 ): Promise<Result<InstructionText>> {
-  const opened = await openUnder(fs, root, path, { links: 'inside', hardLinks: 'allow' })
-  if (!opened.ok) return opened
-  const { file, stat } = opened
-  try {
-    if (stat.bytes > defaults.memory.instructionBytes)
-      return refused(
-        'too-large',
-        `${path} has ${stat.bytes} bytes; at most ${defaults.memory.instructionBytes} are read`,
-      )
-    const read = await attempt(`reading ${path}`, async () => ({ bytes: await readAt(file, 0, stat.bytes) }))
-    if (!read.ok) return read
-    const text = read.bytes.includes(0) ? null : utf8In(read.bytes)
-    if (text === null) return refused('binary', `${path} is not UTF-8 text`)
-    const seen = withoutHidden(text)
-    return {
-      ok: true,
-      path: opened.path,
-      text: seen.text,
-      bytes: read.bytes,
-      sha256: shaOf(read.bytes),
-      modifiedMs: stat.modifiedMs,
-      hidden: seen.hidden,
-    }
-  } finally {
-    await file.close()
+  const most = defaults.memory.instructionBytes
+  const read = await readUnder(fs, root, path, most, { links: 'inside', hardLinks: 'allow' })
+  if (!read.ok) return read
+  const { bytes, stat } = read
+  if (stat.bytes > most)
+    return refused('too-large', `${path} has ${stat.bytes} bytes; at most ${most} are read`)
+  const text = bytes.includes(0) ? null : utf8In(bytes)
+  if (text === null) return refused('binary', `${path} is not UTF-8 text`)
+  return {
+    ok: true,
+    path: read.path,
+    bytes,
+    sha256: shaOf(bytes),
+    modifiedMs: stat.modifiedMs,
+    ...withoutHidden(text),
   }
 }
 

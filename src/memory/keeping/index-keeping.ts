@@ -3,9 +3,9 @@
 // kept as a version and made again.
 import { objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
-import { attempt, readAt, type Result } from '../../disk/fs.ts'
+import { attempt, type Result } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
-import { openUnder, writeUnder } from '../../disk/under-root.ts'
+import { readUnder, writeUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { listMemories, shaOf } from '../files.ts'
 import { localDay } from '../format/day.ts'
@@ -63,7 +63,8 @@ export interface LoadedIndex {
 /** The index as it may be shown: the file where it is ours, else made again. Bounded, however many memories there are. */
 export async function loadIndex(keeper: Keeper): Promise<Result<LoadedIndex>> {
   if (keeper.place.scope === 'team') return await teamIndex(keeper)
-  const read = await readBounded(keeper)
+  const { fs, place } = keeper
+  const read = await readUnder(fs, place.root, indexName, defaults.memory.indexBytes + 1)
   if (!read.ok && read.failure.code === 'not-found') return await missing(keeper)
   const known = await knownShas(keeper)
   if (read.ok && known.includes(shaOf(read.bytes)))
@@ -95,18 +96,6 @@ async function missing(keeper: Keeper): Promise<Result<LoadedIndex>> {
   if (known.length === 0) return { ok: true, text: '', tampered: false }
   const made = await alone(keeper, () => keepIndex(keeper))
   return made.ok ? { ok: true, text: derivedIndex(keeper).text, tampered: true } : made
-}
-
-async function readBounded(keeper: Keeper): Promise<Result<{ bytes: Buffer }>> {
-  const opened = await openUnder(keeper.fs, keeper.place.root, indexName)
-  if (!opened.ok) return opened
-  try {
-    return await attempt(`reading ${indexName}`, async () => ({
-      bytes: await readAt(opened.file, 0, Math.min(opened.stat.bytes, defaults.memory.indexBytes + 1)),
-    }))
-  } finally {
-    await opened.file.close()
-  }
 }
 
 async function knownShas(keeper: Keeper): Promise<readonly string[]> {

@@ -1,5 +1,6 @@
 // Recall and search for one engine: over the same stores that are kept, read once for both. Their tables of words are
 // large, so they are loaded where there is a memory, before the first message waits for them, or when a search is made.
+import { pause } from '../../engine/waiting.ts'
 import { attempt, type FileSystem } from '../../disk/fs.ts'
 import type { Recall } from '../../engine/ports.ts'
 import { cheapestModel } from '../../forks/agents/index.ts'
@@ -128,14 +129,3 @@ function selectorOf({ settings, models, modelId }: RecallingOptions): string | u
   if (settings.recallModel === 'off') return undefined
   return settings.recallModel ?? cheapestModel(models, modelId) ?? undefined
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-  })
