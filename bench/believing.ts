@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { quoteFor } from '../src/memory/trust/quoting.ts'
-import { isSupported } from '../src/memory/trust/support.ts'
+import { isSupported } from '../src/memory/trust/sentences.ts'
 
 interface Pair {
   readonly lang: string

@@ -5,10 +5,15 @@ import { rewritten, type Given, type Plan, type PlanOutcome } from '../src/compa
 import { summaryIn } from '../src/compaction/summary.ts'
 import { machineFileSystem } from '../src/disk/fs.ts'
 import { isDue } from '../src/forks/notes/session-notes.ts'
-import { defaultPrompt, updatePrompt } from '../src/forks/notes/template.ts'
-import { cutToLimits, defaultTemplate, isEmpty, overlong } from '../src/forks/notes/template.ts'
-import { judged } from '../src/forks/summary/check.ts'
-import { saidIn } from '../src/forks/summary/quotes.ts'
+import {
+  defaultPrompt,
+  updatePrompt,
+  cutToLimits,
+  defaultTemplate,
+  isEmpty,
+  overlong,
+} from '../src/forks/notes/template.ts'
+import { judged, saidIn } from '../src/forks/summary/check.ts'
 import { summaryPrompt } from '../src/forks/summary/prompt.ts'
 import type { WireBlock, WireRequest } from '../src/model/wire.ts'
 import type { Room } from '../src/projection/budget.ts'

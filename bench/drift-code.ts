@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { machineFileSystem } from '../src/disk/fs.ts'
-import { consolidate } from '../src/forks/memory/index.ts'
+import { consolidate } from '../src/forks/memory/consolidation/consolidate.ts'
 import { applyWrite } from '../src/memory/keeping/apply.ts'
 import type { Keeper } from '../src/memory/keeping/keeper.ts'
 import { createPreset } from '../src/preset.ts'

@@ -1,7 +1,7 @@
 // minisearch as the ranker of memory files, as near to ours as it can be set: our terms and their weights, our fields,
 // our k1 and b. What it cannot be told: it scores each field for itself and multiplies a score by the number of terms
 // that were found.
-import { askedTerms } from '../src/memory/recall/query-terms.ts'
+import { askedTerms } from '../src/memory/recall/ranking.ts'
 import type { Lexicon } from '../src/memory/recall/lexicon/terms.ts'
 import { defaults } from '../src/settings/defaults.ts'
 import { peerPackages } from './peer-packages.ts'

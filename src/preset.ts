@@ -28,7 +28,7 @@ import {
   sandboxOf,
   type PermissionSetup,
 } from './preset/permission.ts'
-import type { ContentRefusal } from './memory/instructions/includes.ts'
+import type { ContentRefusal } from './memory/instructions/read.ts'
 import { hasSets, type MemoryStore } from './memory/memory-store.ts'
 import { memoryWiring, type MemoryWiring } from './preset/memory/wiring.ts'
 import { memoryJobsOf, type MemoryJobs } from './preset/memory/jobs.ts'

@@ -12,7 +12,7 @@ const late = [
   'src/disk/yaml.ts',
   'src/memory/format/frontmatter.ts',
   'src/memory/recall/',
-  'src/memory/trust/support.ts',
+  'src/memory/trust/sentences.ts',
   'src/tools/permission/shell/analyse.ts',
   'src/tools/web/http-get.ts',
   'src/simulator/',
@@ -25,7 +25,6 @@ const early = [
   'src/memory/recall/memory-source.ts',
   // What is kept of the index and how it is read back: no tables.
   'src/memory/recall/stored-index.ts',
-  'src/memory/recall/encoder/stored-vectors.ts',
 ]
 
 function reachedFrom(inputs: Metafile['inputs'], starts: readonly string[]): ReadonlySet<string> {

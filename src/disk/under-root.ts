@@ -9,7 +9,9 @@
 // - writing means a new file renamed into place, never bytes into the old one.
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import {
+  attempt,
   failureOf,
+  readAt,
   systemCode,
   unlessMissing,
   type Failure,
@@ -60,6 +62,26 @@ export async function openUnder(
         ? { ok: true, file, path, stat: await file.stat() }
         : { ok: false, failure: refused }
     })
+  })
+}
+
+/** The first so many bytes of an existing regular file. `path` is its real place. */
+export async function readUnder(
+  fs: FileSystem,
+  root: string,
+  name: string,
+  most: number,
+  options: GateOptions = {},
+): Promise<Result<{ bytes: Buffer; path: string; stat: FileStat }>> {
+  const opened = await openUnder(fs, root, name, options)
+  if (!opened.ok) return opened
+  const { file, path, stat } = opened
+  return await attempt(`reading ${name}`, async () => {
+    try {
+      return { bytes: await readAt(file, 0, Math.min(stat.bytes, most)), path, stat }
+    } finally {
+      await file.close()
+    }
   })
 }
 

@@ -2,9 +2,10 @@
 // exactly these bytes. Looks only. A file that is a link, has a second name or is too large is passed over and named.
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import { attempt, readAt, unlessMissing, type Result, type FileStat, type FileSystem } from '../disk/fs.ts'
+import { refused } from '../disk/failure.ts'
+import { attempt, unlessMissing, type Result, type FileStat, type FileSystem } from '../disk/fs.ts'
 import { isTemporaryName } from '../disk/replace.ts'
-import { openUnder, type GateOptions } from '../disk/under-root.ts'
+import { readUnder, type GateOptions } from '../disk/under-root.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { MemoryText } from './format/frontmatter.ts'
 import { Ledger } from './keeping/ledger.ts'
@@ -101,19 +102,11 @@ export async function readBytes(
   file: string,
   options: GateOptions = {},
 ): Promise<Result<{ bytes: Buffer; stat: FileStat }>> {
-  const opened = await openUnder(fs, root, file, options)
-  if (!opened.ok) return opened
-  try {
-    const { bytes: size } = opened.stat
-    if (size > defaults.memory.fileBytes) {
-      const message = `${file} has ${size} bytes; a memory has at most ${defaults.memory.fileBytes}`
-      return { ok: false, failure: { code: 'too-large', message } }
-    }
-    const read = await attempt(`reading ${file}`, async () => ({ bytes: await readAt(opened.file, 0, size) }))
-    return read.ok ? { ...read, stat: opened.stat } : read
-  } finally {
-    await opened.file.close()
-  }
+  const most = defaults.memory.fileBytes
+  const read = await readUnder(fs, root, file, most, options)
+  return read.ok && read.stat.bytes > most
+    ? refused('too-large', `${file} has ${read.stat.bytes} bytes; a memory has at most ${most}`)
+    : read
 }
 
 export const shaOf = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')

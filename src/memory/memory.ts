@@ -29,6 +29,21 @@ export interface Provenance {
   readonly at: number
 }
 
+/** An origin that no session stands behind: a job, or a person who accepts. */
+export const sessionless = (
+  kind: SourceKind,
+  trust: Trust,
+  at: number,
+  from: readonly string[] = [],
+): Provenance => ({
+  kind,
+  trust,
+  session: null,
+  message: null,
+  from,
+  at,
+})
+
 /**
  * `open`: may be put before the model by itself. `fenced`: only found by searching, and shown as data. `held`: shown to
  * nobody but the user, until accepted.
@@ -50,6 +65,15 @@ export interface MemoryHead {
   readonly expires: string | null
   /** "since 2026-03-01: why", where the project no longer shows what it says. */
   readonly doubtful?: string | undefined
+}
+
+export const noHead: MemoryHead = {
+  name: '',
+  description: '',
+  type: null,
+  triggers: [],
+  supersedes: [],
+  expires: null,
 }
 
 export interface Memory extends MemoryHead {

@@ -10,8 +10,7 @@ import type { Applied, MemoryChange, MemoryStore, Writer } from './memory-store.
 import { derive, type Derived, type Lineage, type Reading } from './trust/lineage.ts'
 import { keepsAll, lostLine } from './trust/lines.ts'
 import { inUsersWords } from './trust/quoting.ts'
-import { rawSentencesOf } from './trust/sentences.ts'
-import { saidIn } from './trust/support.ts'
+import { rawSentencesOf, saidIn } from './trust/sentences.ts'
 import { isInside } from '../disk/under-root.ts'
 
 export interface Saving {

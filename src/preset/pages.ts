@@ -3,7 +3,7 @@
 import { join, relative } from 'node:path'
 import type * as yaml from 'yaml'
 import { attempt, systemCode, type FileSystem } from '../disk/fs.ts'
-import { textIn } from '../forks/agents/type-files.ts'
+import { textIn } from '../forks/agents/types.ts'
 import { defaults } from '../settings/defaults.ts'
 
 export interface Page {

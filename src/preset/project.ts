@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { failureOf, isThere, type Result, type FileSystem } from '../disk/fs.ts'
-import { sharedRoot } from '../memory/place/git-root.ts'
+import { sharedRoot } from '../memory/place.ts'
 
 export interface Project {
   /** Where the tools work: the real path of the folder that was asked for. */

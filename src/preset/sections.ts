@@ -2,7 +2,7 @@
 // true of this session from its beginning or its last compaction on the dynamic side; what may change travels in a <mode>
 // block.
 import { dayOf } from '../memory/format/day.ts'
-import { contextRules, safety, toolRules, trust, working } from '../forks/agents/rules.ts'
+import { contextRules, safety, toolRules, trust, working } from '../forks/agents/texts.ts'
 import type { SectionDefinition } from '../request/sections.ts'
 import { fenced } from '../transcript/fence.ts'
 

@@ -4,20 +4,20 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { consolidate, type Consolidated } from '../../src/forks/memory/index.ts'
+import { consolidate, type Consolidated } from '../../src/forks/memory/consolidation/consolidate.ts'
 import { gateOf } from '../../src/forks/memory/consolidation/gates.ts'
 import {
   lastConsolidation,
   lockName,
   releaseConsolidationLock,
   takeConsolidationLock,
-} from '../../src/memory/sets/consolidation-lock.ts'
+} from '../../src/memory/keeping/consolidation-lock.ts'
 import { machineProcesses } from '../../src/disk/processes.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { appendDiary } from '../../src/memory/keeping/diary.ts'
 import { openFolderStore } from '../../src/memory/keeping/folder-store.ts'
 import { forget } from '../../src/memory/keeping/forget.ts'
-import { finishSet, undoSet } from '../../src/memory/sets/change-sets.ts'
+import { finishSet, undoSet } from '../../src/memory/keeping/change-sets.ts'
 import { call, ruleModel, variants } from '../../src/simulator/index.ts'
 import { later, factsOf, ofType, refusals, turn } from '../e2e/simulated.ts'
 import { exited, linesOf, program } from '../faults/child.ts'

@@ -1,10 +1,13 @@
 // A consolidation in a process of its own that is killed before its nth call that changes something on the disk:
 // `killed-child.ts <folder> <n>`. It does everything of one but ask a model.
 import { changeSetOf } from '../../src/forks/memory/consolidation/change-set.ts'
-import { releaseConsolidationLock, takeConsolidationLock } from '../../src/memory/sets/consolidation-lock.ts'
+import {
+  releaseConsolidationLock,
+  takeConsolidationLock,
+} from '../../src/memory/keeping/consolidation-lock.ts'
 import { readSnapshot } from '../../src/forks/memory/consolidation/snapshot.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
-import { finishSet } from '../../src/memory/sets/change-sets.ts'
+import { finishSet } from '../../src/memory/keeping/change-sets.ts'
 import { hookedFileSystem } from '../faults/hooked-fs.ts'
 import { from, keeperIn, memoryText, unsynced } from '../memory/memories.ts'
 

@@ -1,7 +1,7 @@
 // What was said in sessions and saved by nobody, as a consolidation finds it.
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { consolidate } from '../../src/forks/memory/index.ts'
+import { consolidate } from '../../src/forks/memory/consolidation/consolidate.ts'
 import { call } from '../../src/simulator/index.ts'
 import { memoryText } from '../memory/memories.ts'
 import { serving } from './answers.ts'

@@ -1,6 +1,6 @@
 // A consolidation of memories that lie in a store of another kind than a folder, whoever keeps them.
 import { expect } from 'vitest'
-import { consolidate } from '../../src/forks/memory/index.ts'
+import { consolidate } from '../../src/forks/memory/consolidation/consolidate.ts'
 import type { SetStore } from '../../src/memory/memory-store.ts'
 import { ruleModel } from '../../src/simulator/index.ts'
 import { later, modelId, simulated } from '../e2e/simulated.ts'

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { WireRequest } from '../../src/model/wire.ts'
-import { consolidate } from '../../src/forks/memory/index.ts'
+import { consolidate } from '../../src/forks/memory/consolidation/consolidate.ts'
 import { call, jobOf, ruleModel, type Answerer } from '../../src/simulator/index.ts'
 import { factsOf, ofType, refusals, turn } from '../e2e/simulated.ts'
 import { memoryText } from '../memory/memories.ts'

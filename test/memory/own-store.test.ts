@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { consolidate } from '../../src/forks/memory/index.ts'
+import { consolidate } from '../../src/forks/memory/consolidation/consolidate.ts'
 import { call, ruleModel } from '../../src/simulator/index.ts'
 import { modelId, simulated, turn } from '../e2e/simulated.ts'
 import { until } from '../until.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { described, listedTool } from '../../src/cli/extensions/mcp/tools.ts'
 import { agentSections } from '../../src/forks/agents/texts.ts'
-import { consolidationPrompt } from '../../src/forks/memory/consolidation/prompt.ts'
+import { consolidationPrompt } from '../../src/forks/memory/prompt.ts'
 import { isReservedName, shownMessage, type Message } from '../../src/forks/mailbox/message.ts'
 import { selectionPrompt } from '../../src/forks/select-memory.ts'
 import { summaryPrompt } from '../../src/forks/summary/prompt.ts'

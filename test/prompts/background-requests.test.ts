@@ -2,7 +2,7 @@
 import { utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it } from 'vitest'
-import { consolidate } from '../../src/forks/memory/index.ts'
+import { consolidate } from '../../src/forks/memory/consolidation/consolidate.ts'
 import { askPhrase } from '../../src/forks/agents/progress.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { call } from '../../src/simulator/index.ts'

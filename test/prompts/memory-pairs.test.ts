@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { phraseOf, progressPrompt } from '../../src/forks/agents/progress.ts'
 import { changeSetOf } from '../../src/forks/memory/consolidation/change-set.ts'
-import { consolidationPrompt } from '../../src/forks/memory/consolidation/prompt.ts'
+import { consolidationPrompt } from '../../src/forks/memory/prompt.ts'
 import { readSnapshot } from '../../src/forks/memory/consolidation/snapshot.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { defaults } from '../../src/settings/defaults.ts'

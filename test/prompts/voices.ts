@@ -2,7 +2,7 @@
 // model would.
 import type { WireBlock, WireRequest } from '../../src/model/wire.ts'
 import { permissionGuidance } from '../../src/preset/permission.ts'
-import { trust } from '../../src/forks/agents/rules.ts'
+import { trust } from '../../src/forks/agents/texts.ts'
 import { fenceTags, weightOf, type FenceTag } from '../../src/transcript/fence.ts'
 import { tagsRead } from './forged.ts'
 

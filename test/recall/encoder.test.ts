@@ -6,16 +6,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { forget } from '../../src/memory/keeping/forget.ts'
-import { httpEncoder } from '../../src/memory/recall/encoder/http-encoder.ts'
-import { packagedEncoder, packagedNames } from '../../src/memory/recall/encoder/packaged-encoder.ts'
-import {
-  decodeVectors,
-  encodeVectors,
-  storedVectorsFile,
-} from '../../src/memory/recall/encoder/stored-vectors.ts'
+import { httpEncoder, packagedEncoder, packagedNames } from '../../src/memory/recall/encoders.ts'
+import { decodeVectors, encodeVectors, storedVectorsFile } from '../../src/memory/recall/stored-index.ts'
 import { folderSource } from '../../src/memory/recall/memory-source.ts'
 import { MemoryRecall } from '../../src/memory/recall/recall.ts'
-import { cosine } from '../../src/memory/recall/score-mix.ts'
+import { cosine } from '../../src/memory/recall/vectors.ts'
 import { projectOf } from '../../src/preset/project.ts'
 import { openWorkspace, server } from '../cli/pal.ts'
 import { folder, later } from '../e2e/simulated.ts'

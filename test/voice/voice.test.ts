@@ -20,7 +20,7 @@ const unspoken: readonly RegExp[] = [
   /\/(?:named-paths|lexer)\.ts$/,
   // Prompts, and texts that only a model reads: test/golden/requests has them.
   /\/prompt\.ts$|\/(?:guidance|template|texts|rules|conversation-text|phrases)\.ts$/,
-  /^src\/forks\/(?:select-memory|agents\/(?:agent-memory|progress)|memory\/extraction\/extract)\.ts$/,
+  /^src\/forks\/(?:select-memory|agents\/(?:agent-memory|progress))\.ts$/,
   /^src\/(?:preset\/sections|tools\/(?:plan|context|search-memory))\.ts$/,
   // Statements of a database.
   /^src\/postgres\/schema\//,

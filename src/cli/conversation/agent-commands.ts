@@ -3,7 +3,7 @@
 import { forOthers } from '../../disk/redact.ts'
 import type { Session } from '../../engine/session.ts'
 import { gitIn, mergeBranch, type Worker } from '../../forks/agents/index.ts'
-import type { JobLook } from '../../forks/memory/index.ts'
+import type { JobLook } from '../../forks/memory/memory-jobs.ts'
 import { commandEnvironment } from '../../tools/shell/environment.ts'
 import { agentTable, tasksOf, taskTable, typeTable, withSpent } from '../commands/agents.ts'
 import { exits, type Exit } from '../exit-codes.ts'

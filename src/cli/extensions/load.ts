@@ -2,7 +2,7 @@
 // What is wrong with a file is said, and the rest works.
 import { join } from 'node:path'
 import { machineFileSystem } from '../../disk/fs.ts'
-import { loadTypes, type LoadedTypes } from '../../forks/agents/type-files.ts'
+import { loadTypes, type LoadedTypes } from '../../forks/agents/types.ts'
 import { windowOf } from '../../model/models.ts'
 import { createPreset, modelOf, tableOf, type Preset, type PresetOptions } from '../../preset.ts'
 import type { Extensions } from '../../preset/extensions.ts'

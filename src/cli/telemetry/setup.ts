@@ -1,7 +1,7 @@
 // Where telemetry goes and what is said of this program there: from the user's or managed settings and the variables that
 // OpenTelemetry has for it. A project decides none of it. Small, and read at every start: it loads nothing.
 import { isAbsolute, relative, resolve, sep } from 'node:path'
-import { memoryPlaces } from '../../memory/place/place.ts'
+import { memoryPlaces } from '../../memory/place.ts'
 import type { Settings } from '../../settings/schema.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>

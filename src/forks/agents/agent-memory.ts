@@ -8,8 +8,7 @@ import { join } from 'node:path'
 import { attempt, makeFolders, type Result, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { fenced, pathText } from '../../transcript/fence.ts'
-import { textIn } from './type-files.ts'
-import type { MemoryScope } from './types.ts'
+import { textIn, type MemoryScope } from './types.ts'
 
 export interface MemoryPlaces {
   readonly home: string
@@ -17,7 +16,7 @@ export interface MemoryPlaces {
   readonly root: string
 }
 
-export interface AgentMemory {
+interface AgentMemory {
   readonly folder: string
   /** For the system prompt: where it is, how general to be, and the index as it stands. */
   readonly text: string

@@ -10,8 +10,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { memoryFolder, openMemory } from './agent-memory.ts'
 import { watchRun } from './worker.ts'
 import { cheapestModel, phraseOf, recentCalls } from './progress.ts'
-import { loadTypes, readType } from './type-files.ts'
-import { builtInTypes } from './types.ts'
+import { loadTypes, readType, builtInTypes } from './types.ts'
 
 async function folder(): Promise<string> {
   const path = await realpath(await mkdtemp(join(tmpdir(), 'pal-agents-')))

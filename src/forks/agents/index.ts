@@ -1,25 +1,15 @@
 // The door of agents: the registry, its tools, and an engine whose sessions can use both.
 import type { Engine } from '../../engine/engine.ts'
-import type { Tool } from '../../tools/tool.ts'
 import type { AgentRegistry } from './registry.ts'
-import { agentTool } from './tools/agent-tool.ts'
-import { agentsTool } from './tools/agents-tool.ts'
-import { sendMessageTool } from './tools/send-message.ts'
 
 export { AgentRegistry, type RegistryOptions } from './registry.ts'
 export type { AgentAsk } from './types.ts'
 export type { Look, Worker } from './worker.ts'
 export { builtInTypes, type AgentType } from './types.ts'
+export { agentTools } from './tools.ts'
 export { cheapestModel } from './progress.ts'
-export { gitIn, type Git } from './worktrees/git.ts'
-export { mergeBranch } from './worktrees/worktree.ts'
-
-/** Without teammates there is nobody to write to, and nothing of them is offered. */
-export const agentTools = (registry: AgentRegistry, teammates = true): readonly Tool[] => [
-  agentTool(registry, teammates),
-  agentsTool(registry),
-  ...(teammates ? [sendMessageTool(registry)] : []),
-]
+export { gitIn, type Git } from './worktree.ts'
+export { mergeBranch } from './worktree.ts'
 
 /** The same engine; what it opens can start agents and be written to. */
 export function attending(engine: Engine, registry: AgentRegistry): Engine {

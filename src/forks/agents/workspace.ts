@@ -1,16 +1,15 @@
 // What an agent works with: its folder, its tools, its memory. Made before it starts and cleared away when it has ended.
 import type { EngineOptions } from '../../engine/options.ts'
 import type { Session } from '../../engine/session.ts'
-import type { FileSystem } from '../../disk/fs.ts'
+import { type FileSystem } from '../../disk/fs.ts'
 import type { StandardTools } from '../../tools/index.ts'
 import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
 import { openMemory, type IndexAt, type MemoryPlaces } from './agent-memory.ts'
-import type { Git } from './worktrees/git.ts'
+import { addWorktree, endWorktree, type Git, type Worktree } from './worktree.ts'
 import { agentSections } from './texts.ts'
-import { addWorktree, endWorktree, type Worktree } from './worktrees/worktree.ts'
-import type { AgentType } from './types.ts'
+import { type AgentType } from './types.ts'
 
 /** A set of tools for another folder, with the permission that goes with it. */
 export interface AgentTools extends StandardTools {
@@ -37,7 +36,7 @@ export interface WorkspacePorts {
   readonly memoryIndex?: IndexAt | undefined
 }
 
-export interface WorkspaceRequest {
+interface WorkspaceRequest {
   readonly type: AgentType
   readonly label: string
   readonly name: string | null
@@ -55,7 +54,7 @@ export interface Workspace {
   clear(): Promise<string | null>
 }
 
-export type WorkspaceOutcome =
+type WorkspaceOutcome =
   | { readonly ok: true; readonly workspace: Workspace }
   | { readonly ok: false; readonly why: string }
 

@@ -10,9 +10,8 @@ import { temporaryName } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { systemIds } from '../../transcript/ids.ts'
 import { createBox, makeBox, type Box, type BoxPorts } from './box.ts'
-import { createDirectory } from './directory.ts'
+import { createDirectory, createMessageSender, type Nearby } from './directory.ts'
 import { decodeMessage, encodeMessage, shownMessage, type Message } from './message.ts'
-import { createMessageSender, type Nearby } from './message-sender.ts'
 
 const ids = systemIds()
 const ports = (now: () => number = () => Date.now()): BoxPorts => ({

@@ -1,5 +1,9 @@
 // What a job on memories may call: look anywhere the user's rules let it, run commands that only look, and
 // write in the folders of memories. Everything else is refused when it is called; the list of tools stays as it is.
+import type { JobContext } from '../../engine/ports.ts'
+import type { MemoryStore } from '../../memory/memory-store.ts'
+import { guardedTools, type FileGuard } from '../../tools/files/guard.ts'
+import { isOurs, type MemoryJob, type MemoryJobOptions } from './memory-jobs.ts'
 import { pass, type Judge } from '../../tools/permission/pipeline.ts'
 import { analyse } from '../../tools/permission/shell/analyse.ts'
 import { readOnly } from '../../tools/permission/shell/read-only-commands.ts'
@@ -35,8 +39,42 @@ function commandRefusal(input: Readonly<Record<string, unknown>>): string | null
     : `only ${[...commands].join(', ')} may be run here, plainly, without redirections, substitutions or options that act`
 }
 
+/** Who runs the fork: a session, or what stands for it in the background. */
+export type Forking = Pick<JobContext, 'fork' | 'ending'>
+
+/** A fork that works for memories: it writes through the guard alone, and may call no more than this. */
+export const memoryFork = (
+  {
+    options,
+    stores,
+    guard,
+    context,
+    job,
+  }: {
+    readonly options: MemoryJobOptions
+    /** Those it may write to. */
+    readonly stores: readonly MemoryStore[]
+    readonly guard: FileGuard
+    readonly context: Forking
+    readonly job: MemoryJob
+  },
+  ask: Pick<ForkAsk, 'purpose' | 'directive' | 'maxRounds' | 'writesCache'>,
+): ReturnType<Forking['fork']> => {
+  const writing = options.tools().filter(({ spec }) => writers.has(spec.name))
+  return context.fork(
+    {
+      ...ask,
+      tools: guardedTools(writing, guard, options.userHome),
+      judges: [memoryLimits(isOurs(stores, options)), ...options.judges],
+      emit: (event) => job.hear(event),
+    },
+    AbortSignal.any([context.ending, job.signal]),
+  )
+}
+type ForkAsk = Parameters<Forking['fork']>[0]
+
 /** The limits as a judge: what is written in the folders of memories is for their guard to decide. */
-export const memoryLimits = (isOurs: (input: Readonly<Record<string, unknown>>) => boolean): Judge => ({
+const memoryLimits = (isOurs: (input: Readonly<Record<string, unknown>>) => boolean): Judge => ({
   name: 'memory job',
   judge({ sent }) {
     const why = limitRefusal(sent, isOurs)

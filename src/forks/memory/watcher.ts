@@ -3,12 +3,12 @@
 // and that not for long. What goes wrong is said and ends nothing.
 import { basename } from 'node:path'
 import type { JobContext, TurnWatcher } from '../../engine/ports.ts'
+import { endedWithin } from '../../engine/waiting.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { hasSets, type SetStore } from '../../memory/memory-store.ts'
-import type { MemoryJobList, MemoryJob } from './memory-jobs.ts'
+import { folderOf, isOurs, type MemoryJobList, type MemoryJob, type MemoryJobOptions } from './memory-jobs.ts'
 import type { Consolidated } from './consolidation/consolidate.ts'
-import { spanSince } from './extraction/span.ts'
-import { folderOf, isOurs, type MemoryJobOptions } from './memory-jobs.ts'
+import { spanSince } from './span.ts'
 
 export interface WatcherOptions extends MemoryJobOptions {
   readonly list: MemoryJobList
@@ -73,10 +73,10 @@ export function memoryWatcher(options: WatcherOptions): MemoryWatcher {
       if (state === undefined) return
       states.delete(context.session)
       const { working } = state
-      if (working !== null && !(await before(working, hurry))) {
+      if (working !== null && !(await endedWithin(working, Infinity, hurry))) {
         if (state.extracting !== null)
           tell(context, 'memory-wait', 'saving memories before exit; Ctrl-C skips that')
-        if (!(await inTime(working, defaults.extraction.exitMs))) {
+        if (!(await endedWithin(working, defaults.extraction.exitMs))) {
           state.extracting?.stop()
           await working
         }
@@ -130,7 +130,7 @@ async function extractOnce(options: WatcherOptions, context: JobContext, state: 
   state.extracting = job
   sign(context, job)
   // What only follows a turn is loaded then, and not before the first request.
-  const { extract } = await import('./extraction/extract.ts')
+  const { extract } = await import('./extract.ts')
   const done = await extract(options, context, spanNow, job)
   state.extracting = null
   if (!done.ok) {
@@ -246,30 +246,3 @@ const names = { extraction: 'saving memories', dream: 'consolidating memories' }
 
 const tell = (context: JobContext, code: string, message: string): void =>
   context.tell({ type: 'notice', code, message })
-
-/** Whether it ended before a signal fired. */
-async function before(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return false
-  const fired = new AbortController()
-  const late = new Promise<false>((resolve) => {
-    signal.addEventListener('abort', () => resolve(false), { once: true, signal: fired.signal })
-  })
-  try {
-    return await Promise.race([work.then(() => true), late])
-  } finally {
-    fired.abort()
-  }
-}
-
-/** Whether it ended within a time. */
-async function inTime(work: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms)
-  })
-  try {
-    return await Promise.race([work.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
-  }
-}

@@ -2,22 +2,32 @@
 // at a time, beside the turn; what goes wrong is counted and never reaches the turn. Three failures in a row switch the
 // notes off for this session, with one notice.
 import { resolve } from 'node:path'
-import type { FileSystem } from '../../disk/fs.ts'
+import { refused } from '../../disk/failure.ts'
+import { attempt, makeFolders, type FileSystem, type Result } from '../../disk/fs.ts'
+import { endedWithin } from '../../engine/waiting.ts'
 import { redact } from '../../disk/redact.ts'
 import type { JobContext, NoteKeeper, ReadNotes } from '../../engine/ports.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { createPathGate, editTool } from '../../tools/index.ts'
 import { restriction } from '../../tools/permission/pipeline.ts'
-import type { Tool } from '../../tools/tool.ts'
+import type { Tool, ReadFile } from '../../tools/tool.ts'
 import type { FactOf } from '../../transcript/fact.ts'
 import { defused } from '../../transcript/fence.ts'
 import { seq, type SessionId, type Seq } from '../../transcript/ids.ts'
-import { readConfig, readNotes, writeNotes, type NotesFile } from './notes-file.ts'
-import { defaultPrompt, updatePrompt } from './template.ts'
-import { cutToLimits, defaultTemplate, hasFrameOf, isEmpty, overlong } from './template.ts'
+import {
+  defaultPrompt,
+  updatePrompt,
+  cutToLimits,
+  defaultTemplate,
+  hasFrameOf,
+  isEmpty,
+  overlong,
+} from './template.ts'
 import type { Fold } from '../../projection/fold.ts'
 import type { Part } from '../../projection/view.ts'
+import { createHash } from 'node:crypto'
+import { readUnder, writeUnder } from '../../disk/under-root.ts'
 
 export interface SessionNotesOptions {
   readonly fs: FileSystem
@@ -216,7 +226,8 @@ async function readBack(
 ): Promise<ReadNotes | null> {
   const { waitMs, staleMs } = defaults.notes
   const { running } = state
-  if (running !== null && context.now() - running.since < staleMs) await ended(running.work, waitMs, signal)
+  if (running !== null && context.now() - running.since < staleMs)
+    await endedWithin(running.work, waitMs, signal)
   await sayWhenAnswered(context, state)
   const coversTo = context.latest().notesTo
   if (coversTo === undefined) return null
@@ -226,22 +237,6 @@ async function readBack(
   const { text, path } = found.file
   if (isEmpty(text, template.text ?? defaultTemplate)) return null
   return { text: defused(cutToLimits(text, path)), coversTo }
-}
-
-/** Waits for the work, so long, or until it is no longer wanted. */
-async function ended(work: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
-  let stop = (): void => undefined
-  const enough = new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    const onAbort = (): void => resolve()
-    signal.addEventListener('abort', onAbort, { once: true })
-    stop = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-    }
-  })
-  await Promise.race([work, enough])
-  stop()
 }
 
 // ---- when they are due ----
@@ -263,3 +258,71 @@ export function isDue(fold: Fold, covered: Seq | undefined): boolean {
 
 const callsIn = (parts: readonly Part[]): number =>
   parts.reduce((sum, part) => sum + part.blocks.filter((block) => block.type === 'tool_use').length, 0)
+
+// ---- on the disk ----
+
+// The notes of a session: `<session>/session-memory/summary.md`, and what the user put in the place of our
+// template and prompt. Everything goes through the gate of `disk`; a file that is not there is null, the rest is a failure.
+
+const notesName = 'session-memory/summary.md'
+const modes = { file: 0o600, folder: 0o700 }
+
+interface NotesFile {
+  readonly text: string
+  /** Where it really lies. */
+  readonly path: string
+  /** How a tool must know it to edit it. */
+  readonly read: ReadFile
+}
+
+async function readNotes(
+  fs: FileSystem,
+  folder: string,
+): Promise<Result<{ readonly file: NotesFile | null }>> {
+  return readText(fs, folder, notesName, defaults.notes.maxFileBytes)
+}
+
+async function writeNotes(
+  fs: FileSystem,
+  folder: string,
+  text: string,
+  unique: () => string,
+): Promise<Result<object>> {
+  // Not every store of sessions has a folder for each.
+  const made = await attempt(`making ${folder}`, async () => {
+    await makeFolders(fs, folder, modes.folder)
+    return {}
+  })
+  if (!made.ok) return made
+  return writeUnder(fs, folder, notesName, Buffer.from(text), {
+    mode: modes.file,
+    makeFolders: modes.folder,
+    unique,
+  })
+}
+
+/** A text of the user's own, or null where there is none. */
+async function readConfig(
+  fs: FileSystem,
+  folder: string,
+  name: 'template.md' | 'prompt.md',
+): Promise<Result<{ readonly text: string | null }>> {
+  const found = await readText(fs, folder, name, defaults.notes.maxConfigBytes)
+  return found.ok ? { ok: true, text: found.file?.text ?? null } : found
+}
+
+async function readText(
+  fs: FileSystem,
+  folder: string,
+  name: string,
+  mostBytes: number,
+): Promise<Result<{ readonly file: NotesFile | null }>> {
+  const found = await readUnder(fs, folder, name, mostBytes)
+  if (!found.ok) return found.failure.code === 'not-found' ? { ok: true, file: null } : found
+  const { bytes, path, stat } = found
+  if (stat.bytes > mostBytes)
+    return refused('too-large', `${path} has ${stat.bytes} bytes; at most ${mostBytes} are read`)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const read = { sha256, mtimeMs: stat.modifiedMs, bytes: stat.bytes, part: null, callId: '' }
+  return { ok: true, file: { text: new TextDecoder().decode(bytes), path, read } }
+}

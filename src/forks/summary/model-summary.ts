@@ -2,8 +2,7 @@
 // pieces where the conversation exceeds the window of whoever writes. An answer that does not hold is no answer: the
 // caller has an extracted text in hand. Nothing here throws, and nothing of the session is changed.
 import { summaryIn, type SummaryAnswer, type SummaryAsk } from '../../compaction/summary.ts'
-import type { JobContext, SessionSummariser } from '../../engine/ports.ts'
-import type { ForkOutcome, ForkSpec } from '../../engine/ports.ts'
+import type { JobContext, SessionSummariser, ForkOutcome, ForkSpec } from '../../engine/ports.ts'
 import type { Emit } from '../../engine/live.ts'
 import { lookUp, ratesOf, windowOf, wireModelId } from '../../model/models.ts'
 import { lifetimeMs } from '../../transcript/lifetime.ts'
@@ -13,10 +12,16 @@ import { factorOf } from '../../projection/calibration.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { judged } from './check.ts'
-import { directSystem, summaryPrompt } from './prompt.ts'
-import { saidIn } from './quotes.ts'
-import { piecesOf, roundsOf, conversationText, withoutOldest, type Round } from './conversation-text.ts'
+import { judged, saidIn } from './check.ts'
+import {
+  directSystem,
+  summaryPrompt,
+  piecesOf,
+  roundsOf,
+  conversationText,
+  withoutOldest,
+  type Round,
+} from './prompt.ts'
 import { textIn } from '../../transcript/content.ts'
 import { defused } from '../../transcript/fence.ts'
 

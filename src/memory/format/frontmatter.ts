@@ -14,7 +14,7 @@
 // Keys and comments we do not know are kept byte for byte: a change touches the lines of the keys it changes. What is
 // no YAML because a model forgot quotes ("description: use when: …") is still read, line by line.
 import { isMap, isScalar, parseDocument, stringify, type Document } from 'yaml'
-import { memoryTypes, type MemoryHead, type MemoryType } from '../memory.ts'
+import { memoryTypes, noHead, type MemoryHead, type MemoryType } from '../memory.ts'
 
 export interface MemoryText {
   readonly head: MemoryHead
@@ -26,14 +26,6 @@ export interface MemoryText {
 }
 
 const fence = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:^|\r?\n|(?<=\n))(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
-export const noHead: MemoryHead = {
-  name: '',
-  description: '',
-  type: null,
-  triggers: [],
-  supersedes: [],
-  expires: null,
-}
 
 export function readMemoryText(text: string): MemoryText {
   const match = fence.exec(text)

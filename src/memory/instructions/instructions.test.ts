@@ -6,11 +6,10 @@ import { describe, expect, it } from 'vitest'
 import { folder } from '../../../test/memory/folder.ts'
 import { machineFileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { namedIn } from './includes.ts'
+import { namedIn } from './read.ts'
 import { loadInstructions, loadNested, type InstructionSources } from './load.ts'
-import { NestedInstructions } from './nested.ts'
+import { NestedInstructions, filesIn, reminderOf } from './reminder.ts'
 import { noPins, pinsSince } from './pins.ts'
-import { filesIn, reminderOf } from './reminder.ts'
 
 interface Scene {
   readonly base: string

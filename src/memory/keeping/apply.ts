@@ -5,22 +5,16 @@
 import { dirname, join } from 'node:path'
 import { refused as failed } from '../../disk/failure.ts'
 import { attempt, type Failure, type FailureCode, type Result } from '../../disk/fs.ts'
-import { readBytes, shaOf } from '../files.ts'
+import { shaOf } from '../files.ts'
 import { twinOf } from '../format/names.ts'
-import type { Provenance } from '../memory.ts'
-import { noHead } from '../format/frontmatter.ts'
+import { sessionless, type Provenance } from '../memory.ts'
 import type { Applied, MemoryChange, SaveOptions, Writer } from '../memory-store.ts'
-import type { SetChange } from '../sets/journal.ts'
-import { finishPending, makeSet } from '../sets/change-sets.ts'
+import { finishPending, makeSet, type SetChange } from './change-sets.ts'
 import { judge, type Verdict } from './judge.ts'
 import { keepIndex } from './index-keeping.ts'
-import { alone } from './alone.ts'
-import type { Keeper } from './keeper.ts'
-import { clearLeftovers } from './leftovers.ts'
-import { put } from './put.ts'
-import type { NewRecord, RemovedFact, WrittenFact } from './records.ts'
-import { change } from './unfinished.ts'
-import { keepVersion } from './versions.ts'
+import { alone, change } from './alone.ts'
+import { clearLeftovers, fileNow, put, keepVersion, type Keeper } from './keeper.ts'
+import { changeRecord, type NewRecord, type RemovedFact, type WrittenFact } from './records.ts'
 
 export interface WantedChange extends MemoryChange {
   /** Where it comes from; left out, from where all of them do. */
@@ -151,7 +145,7 @@ async function prepared(
     ledger.known(file, now.sha)?.by.trust === by.trust
   )
     return said('unchanged', { text, by, notes })
-  const kept = text === null ? { ok: true as const, sha: null } : await keepVersion(keeper, text)
+  const kept = await keepVersion(keeper, text)
   if (!kept.ok) return kept
   const record = recordOf(verdict, kept.sha, now.sha, options.via, keeper.clock.now())
   const kind = record.do === 'hold' ? 'held' : text === null ? 'removed' : 'written'
@@ -176,20 +170,13 @@ async function carryOut(
   return { ok: true, applied: { ...applied, kind: 'refused', text: null, code, why } }
 }
 
-const nobody: Provenance = { kind: 'model', trust: 'data', session: null, message: null, from: [], at: 0 }
+const nobody = sessionless('model', 'data', 0)
 
-async function readNow(
-  keeper: Keeper,
-  file: string,
-): Promise<Result<{ sha: string | null; mark: string | null }>> {
-  const look = () => readBytes(keeper.fs, keeper.place.root, file)
-  let read = await look()
-  if (!read.ok && read.failure.code === 'hardlink') {
-    const cleared = await clearLeftovers(keeper, new Set([dirname(file)]))
-    read = cleared.ok ? await look() : cleared
-  }
-  if (read.ok) return { ok: true, sha: shaOf(read.bytes), mark: read.stat.mark }
-  return read.failure.code === 'not-found' ? { ok: true, sha: null, mark: null } : read
+async function readNow(keeper: Keeper, file: string): ReturnType<typeof fileNow> {
+  const now = await fileNow(keeper, file)
+  if (now.ok || now.failure.code !== 'hardlink') return now
+  const cleared = await clearLeftovers(keeper, new Set([dirname(file)]))
+  return cleared.ok ? await fileNow(keeper, file) : cleared
 }
 
 function staleness(keeper: Keeper, { file, expected }: MemoryChange, sha: string | null): Failure | null {
@@ -225,8 +212,7 @@ function recordOf(
   via: Writer,
   at: number,
 ): NonNullable<Prepared['record']> {
-  const { file, by, why } = verdict
-  if (verdict.kind === 'hold') return { do: 'hold', at, file, sha, before, head: verdict.head, by, why }
-  if (sha === null) return { do: 'remove', at, file, before: before ?? '', by, via }
-  return { do: 'write', at, file, sha, before, head: verdict.head ?? noHead, by, via }
+  const { file, by, why, head } = verdict
+  if (verdict.kind === 'hold') return { do: 'hold', at, file, sha, before, head, by, why }
+  return changeRecord({ at, file, before, by, via }, sha, head)
 }

@@ -1,14 +1,13 @@
 // The diary: `logs/YYYY/MM/YYYY-MM-DD.md`, one file a day, only ever appended to. It is neither listed nor
 // recalled; consolidation reads it later. It passes the same gate and the same redaction as a memory.
 import { dayOf } from '../format/day.ts'
-import type { Result } from '../../disk/fs.ts'
+import { refused, type Result } from '../../disk/failure.ts'
 import { redact } from '../../disk/redact.ts'
 import { writeUnder } from '../../disk/under-root.ts'
-import { readBytes } from '../files.ts'
 import { withoutHidden } from '../format/hidden.ts'
 import { diaryFolder } from '../memory.ts'
 import { alone } from './alone.ts'
-import { fileMode, folderMode, type Keeper } from './keeper.ts'
+import { fileMode, fileNow, folderMode, type Keeper } from './keeper.ts'
 
 /** The file of a day, by the clock of the world. */
 export function diaryFile(ms: number): string {
@@ -23,12 +22,11 @@ export async function appendDiary(
   text: string,
 ): Promise<Result<{ file: string }>> {
   const today = diaryFile(keeper.clock.now())
-  if (file !== today)
-    return { ok: false, failure: { code: 'bad-name', message: `Only today's page is written: ${today}` } }
+  if (file !== today) return refused('bad-name', `Only today's page is written: ${today}`)
   return await alone(keeper, async () => {
-    const read = await readBytes(keeper.fs, keeper.place.root, file)
-    if (!read.ok && read.failure.code !== 'not-found') return read
-    const before = read.ok ? read.bytes.toString('utf8') : ''
+    const now = await fileNow(keeper, file)
+    if (!now.ok) return now
+    const before = now.text ?? ''
     const clean = redact(withoutHidden(text).text).text
     const more = clean.startsWith(before) ? clean.slice(before.length) : clean
     const gap = before === '' || before.endsWith('\n') ? '' : '\n'
@@ -37,7 +35,7 @@ export async function appendDiary(
       mode: fileMode(keeper.place),
       makeFolders: folderMode(keeper.place),
       unique: keeper.unique,
-      seen: read.ok ? read.stat.mark : null,
+      seen: now.mark,
     })
     return done.ok ? { ok: true, file } : done
   })

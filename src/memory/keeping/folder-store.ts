@@ -1,7 +1,7 @@
 // A folder of files as a store of memories: the port, and beside it what only a folder with a ledger can do (versions,
 // review, forgetting), which the commands ask for by the keeper.
 import { listMemories, readMemory } from '../files.ts'
-import type { MemoryPlace, Provenance } from '../memory.ts'
+import { sessionless, type MemoryPlace } from '../memory.ts'
 import type { MemorySets, SetStore } from '../memory-store.ts'
 import type { MemoryIndex } from '../recall/memory-index.ts'
 import { folderSource } from '../recall/memory-source.ts'
@@ -48,12 +48,12 @@ export function openFolderStore(place: MemoryPlace, options: KeeperOptions): Fol
 /** Loaded when it is asked for: most sessions consolidate nothing. */
 const folderSets = (keeper: Keeper): MemorySets => ({
   async last() {
-    const { lastConsolidation } = await import('../sets/consolidation-lock.ts')
+    const { lastConsolidation } = await import('./consolidation-lock.ts')
     return await lastConsolidation(keeper)
   },
   async begin() {
-    const { finishSet } = await import('../sets/change-sets.ts')
-    const { releaseConsolidationLock, takeConsolidationLock } = await import('../sets/consolidation-lock.ts')
+    const { finishSet } = await import('./change-sets.ts')
+    const { releaseConsolidationLock, takeConsolidationLock } = await import('./consolidation-lock.ts')
     const before = await finishSet(keeper)
     if (!before.ok) return before
     const taken = await takeConsolidationLock(keeper)
@@ -66,21 +66,12 @@ const folderSets = (keeper: Keeper): MemorySets => ({
     const { applyWrite } = await import('./apply.ts')
     const id = keeper.unique()
     const review = isAsked ? { review: false } : {}
-    const made = await applyWrite(keeper, changes, ofNobody(keeper.clock.now()), {
+    // Every change names the memories it is made of; one that named none would be data.
+    const made = await applyWrite(keeper, changes, sessionless('model', 'data', keeper.clock.now()), {
       via,
       set: { id, report },
       ...review,
     })
     return made.ok ? { ...made, set: id } : made
   },
-})
-
-/** Every change names the memories it is made of; one that named none would be data. */
-const ofNobody = (at: number): Provenance => ({
-  kind: 'model',
-  trust: 'data',
-  session: null,
-  message: null,
-  from: [],
-  at,
 })

@@ -1,18 +1,16 @@
 // What waits for the user: writes that were held, and files that something else changed. Accepting means a person has
 // looked at exactly these bytes; nothing else raises trust (law M1). What is given up is kept as a version first.
-import type { Result } from '../../disk/fs.ts'
+import { refused, type Result } from '../../disk/failure.ts'
 import { listMemories, readBytes, shaOf } from '../files.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
 import { nameRefusal } from '../format/names.ts'
-import type { Provenance } from '../memory.ts'
+import { sessionless, type Provenance } from '../memory.ts'
 import type { Applied } from '../memory-store.ts'
 import { applyWrite } from './apply.ts'
-import { put } from './put.ts'
+import { fileNow, keepVersion, put, versionText, type Keeper } from './keeper.ts'
 import { keepIndex } from './index-keeping.ts'
 import { alone } from './alone.ts'
-import type { Keeper } from './keeper.ts'
-import type { Held } from './records.ts'
-import { keepVersion, readVersion } from './versions.ts'
+import { changeRecord, type Held } from './records.ts'
 
 /** A file that is not what the ledger knows: written, or taken away, by something else. */
 export interface OutsideChange {
@@ -63,7 +61,7 @@ export async function acceptHeld(keeper: Keeper, n: number): Promise<Result<{ ap
   if (!fresh.ok) return fresh
   const held = keeper.ledger.held().find((one) => one.n === n)
   if (held === undefined) return nothing(`there is nothing to review under ${n}`)
-  const text = held.sha === null ? { ok: true as const, text: null } : await readVersion(keeper, held.sha)
+  const text = await versionText(keeper, held.sha)
   if (!text.ok) return text
   const by: Provenance = { ...held.by, trust: raised(held.by) }
   const done = await applyWrite(keeper, [{ file: held.file, text: text.text }], by, {
@@ -72,8 +70,7 @@ export async function acceptHeld(keeper: Keeper, n: number): Promise<Result<{ ap
   })
   if (!done.ok) return done
   const applied = done.applied[0]!
-  if (applied.kind === 'refused')
-    return { ok: false, failure: { code: applied.code ?? 'io-error', message: applied.why } }
+  if (applied.kind === 'refused') return refused(applied.code ?? 'io-error', applied.why)
   const settled = await closeHeld(keeper, n, 'accepted')
   return settled.ok ? { ok: true, applied } : settled
 }
@@ -98,49 +95,20 @@ export async function acceptOutside(
   return await alone(keeper, async () => {
     const { ledger, clock } = keeper
     const bad = nameRefusal(file)
-    if (bad !== null) return { ok: false, failure: { code: 'bad-name', message: `${file}: ${bad}` } }
+    if (bad !== null) return refused('bad-name', `${file}: ${bad}`)
     const read = await readBytes(keeper.fs, keeper.place.root, file)
-    const by: Provenance = {
-      kind: 'outside',
-      trust: 'confirmed',
-      session: null,
-      message: null,
-      from: [],
-      at: clock.now(),
-    }
     const current = ledger.current(file)
-    if (!read.ok) {
-      if (read.failure.code !== 'not-found' || current === null) return read
-      const record = {
-        do: 'remove' as const,
-        at: clock.now(),
-        file,
-        before: current.sha,
-        by,
-        via: 'accept' as const,
-      }
-      return await noted(keeper, record)
-    }
-    const now = shaOf(read.bytes)
-    if (sha !== undefined && sha !== now)
-      return {
-        ok: false,
-        failure: { code: 'changed', message: `${file} changed again; look at it once more` },
-      }
-    const text = read.bytes.toString('utf8')
+    if (!read.ok && (read.failure.code !== 'not-found' || current === null)) return read
+    if (read.ok && sha !== undefined && sha !== shaOf(read.bytes))
+      return refused('changed', `${file} changed again; look at it once more`)
+    const text = read.ok ? read.bytes.toString('utf8') : null
     const kept = await keepVersion(keeper, text)
     if (!kept.ok) return kept
-    const { head } = readMemoryText(text)
-    return await noted(keeper, {
-      do: 'write',
-      at: clock.now(),
-      file,
-      sha: kept.sha,
-      before: current?.sha ?? null,
-      head,
-      by,
-      via: 'accept',
-    })
+    const at = clock.now()
+    const by = sessionless('outside', 'confirmed', at)
+    const about = { at, file, before: current?.sha ?? null, by, via: 'accept' } as const
+    const head = text === null ? null : readMemoryText(text).head
+    return await noted(keeper, changeRecord(about, kept.sha, head))
   })
 }
 
@@ -151,15 +119,13 @@ export async function rejectOutside(
 ): Promise<Result<{ replaced: string | null }>> {
   return await alone(keeper, async () => {
     const current = keeper.ledger.current(file)
-    const read = await readBytes(keeper.fs, keeper.place.root, file)
-    if (!read.ok && read.failure.code !== 'not-found') return read
-    const kept = read.ok
-      ? await keepVersion(keeper, read.bytes.toString('utf8'))
-      : { ok: true as const, sha: null }
+    const now = await fileNow(keeper, file)
+    if (!now.ok) return now
+    const kept = await keepVersion(keeper, now.text)
     if (!kept.ok) return kept
-    const text = current === null ? { ok: true as const, text: null } : await readVersion(keeper, current.sha)
+    const text = await versionText(keeper, current?.sha ?? null)
     if (!text.ok) return text
-    const done = await put(keeper, file, text.text, read.ok ? read.stat.mark : null)
+    const done = await put(keeper, file, text.text, now.mark)
     return done.ok ? { ok: true, replaced: kept.sha } : done
   })
 }
@@ -175,4 +141,4 @@ async function noted(
 }
 
 const raised = (by: Provenance): Provenance['trust'] => (by.trust === 'user' ? 'user' : 'confirmed')
-const nothing = (message: string) => ({ ok: false, failure: { code: 'not-found', message } }) as const
+const nothing = (message: string) => refused('not-found', message)

@@ -3,19 +3,18 @@
 // kept as a version and made again.
 import { objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
-import { attempt, readAt, type Result } from '../../disk/fs.ts'
+import { attempt, type Result } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
-import { openUnder, writeUnder } from '../../disk/under-root.ts'
+import { readUnder, writeUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { listMemories, readBytes, shaOf } from '../files.ts'
+import { listMemories, shaOf } from '../files.ts'
 import { localDay } from '../format/day.ts'
 import { indexOf, type Index } from '../format/index-file.ts'
 import { indexName, isOpen, isRule } from '../memory.ts'
 import { readSmall } from '../../disk/small-file.ts'
 import { alone } from './alone.ts'
-import { fileMode, type Keeper } from './keeper.ts'
+import { fileMode, fileNow, keepVersion, type Keeper } from './keeper.ts'
 import type { Written } from './records.ts'
-import { keepVersion } from './versions.ts'
 
 const knownFile = (keeper: Keeper): string => join(keeper.place.state, 'index.json')
 
@@ -33,14 +32,14 @@ export async function keepIndex(keeper: Keeper): Promise<Result<{ dropped: reado
   const index = derivedIndex(keeper)
   if (keeper.place.scope === 'team') return { ok: true, dropped: index.dropped }
   const { fs, place, unique } = keeper
-  const now = await readBytes(fs, place.root, indexName)
-  if (!now.ok && now.failure.code !== 'not-found') return now
+  const now = await fileNow(keeper, indexName)
+  if (!now.ok) return now
   const sha = shaOf(index.text)
-  const old = now.ok ? shaOf(now.bytes) : null
+  const { sha: old, text } = now
   if (old === sha) return { ok: true, dropped: index.dropped }
   const known = await knownShas(keeper)
-  if (now.ok && old !== null && !known.includes(old)) {
-    const kept = await keepVersion(keeper, now.bytes.toString('utf8'))
+  if (old !== null && !known.includes(old)) {
+    const kept = await keepVersion(keeper, text)
     if (!kept.ok) return kept
   }
   const noted = await replaceFile(fs, knownFile(keeper), Buffer.from(JSON.stringify({ known: [sha, old] })), {
@@ -64,7 +63,8 @@ export interface LoadedIndex {
 /** The index as it may be shown: the file where it is ours, else made again. Bounded, however many memories there are. */
 export async function loadIndex(keeper: Keeper): Promise<Result<LoadedIndex>> {
   if (keeper.place.scope === 'team') return await teamIndex(keeper)
-  const read = await readBounded(keeper)
+  const { fs, place } = keeper
+  const read = await readUnder(fs, place.root, indexName, defaults.memory.indexBytes + 1)
   if (!read.ok && read.failure.code === 'not-found') return await missing(keeper)
   const known = await knownShas(keeper)
   if (read.ok && known.includes(shaOf(read.bytes)))
@@ -96,18 +96,6 @@ async function missing(keeper: Keeper): Promise<Result<LoadedIndex>> {
   if (known.length === 0) return { ok: true, text: '', tampered: false }
   const made = await alone(keeper, () => keepIndex(keeper))
   return made.ok ? { ok: true, text: derivedIndex(keeper).text, tampered: true } : made
-}
-
-async function readBounded(keeper: Keeper): Promise<Result<{ bytes: Buffer }>> {
-  const opened = await openUnder(keeper.fs, keeper.place.root, indexName)
-  if (!opened.ok) return opened
-  try {
-    return await attempt(`reading ${indexName}`, async () => ({
-      bytes: await readAt(opened.file, 0, Math.min(opened.stat.bytes, defaults.memory.indexBytes + 1)),
-    }))
-  } finally {
-    await opened.file.close()
-  }
 }
 
 async function knownShas(keeper: Keeper): Promise<readonly string[]> {

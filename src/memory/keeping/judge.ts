@@ -9,7 +9,7 @@ import { withoutHidden } from '../format/hidden.ts'
 import { nameRefusal } from '../format/names.ts'
 import { isRule, weakest, type MemoryHead, type Provenance } from '../memory.ts'
 import type { MemoryChange, Writer } from '../memory-store.ts'
-import { forgottenWhy } from './forgotten.ts'
+import { forgottenWhy } from './forget.ts'
 import type { Ledger } from './ledger.ts'
 
 export type Verdict =

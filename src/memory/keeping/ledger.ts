@@ -309,3 +309,30 @@ function headerIn(text: string): Header {
   const match = /^\{"v":1,"do":"ledger","id":"([\w-]+)","salt":"([\w-]+)"\}\n/.exec(text)
   return match === null ? noHeader : { id: match[1]!, salt: match[2]! }
 }
+
+/** What became of memories. */
+export interface MemoryFigures {
+  /** Versions that were written, without those that brought an older one back. */
+  readonly saved: number
+  /** Wait for the user now. */
+  readonly held: number
+  readonly reverted: number
+  /** Times that something was forgotten. */
+  readonly forgotten: number
+  /** Stand there now with a doubt. */
+  readonly doubtful: number
+}
+
+/** The ledger must be fresh. */
+export function figuresOf(ledger: Ledger): MemoryFigures {
+  const records = ledger.records()
+  const written = records.filter((record) => record.do === 'write')
+  const reverted = written.filter(({ via }) => via === 'revert').length
+  return {
+    saved: written.length - reverted,
+    held: ledger.held().length,
+    reverted,
+    forgotten: records.filter((record) => record.do === 'forget').length,
+    doubtful: ledger.standing().filter(({ head }) => head.doubtful !== undefined).length,
+  }
+}

@@ -1,6 +1,6 @@
 // The records of the ledger, and what a line must hold to be believed. Checked by hand, since a ledger has very many.
 import { jsonIn } from '../../transcript/json.ts'
-import { memoryTypes, sourceKinds, trustLevels, type MemoryHead, type Provenance } from '../memory.ts'
+import { memoryTypes, noHead, sourceKinds, trustLevels, type MemoryHead, type Provenance } from '../memory.ts'
 import { writers, type Writer } from '../memory-store.ts'
 
 interface Numbered {
@@ -55,6 +55,16 @@ export type Removed = RemovedFact & Numbered
 export type Held = HeldFact & Numbered
 export type LedgerRecord = Written | Removed | Held | (SettledFact & Numbered) | (ForgottenFact & Numbered)
 export type NewRecord = WrittenFact | RemovedFact | HeldFact | SettledFact | ForgottenFact
+
+/** The record of a file that gets other bytes, or goes where there are none. */
+export const changeRecord = (
+  { at, file, before, by, via }: Pick<Written, 'at' | 'file' | 'before' | 'by' | 'via'>,
+  sha: string | null,
+  head: MemoryHead | null,
+): WrittenFact | RemovedFact =>
+  sha === null
+    ? { do: 'remove', at, file, before: before ?? '', by, via }
+    : { do: 'write', at, file, sha, before, head: head ?? noHead, by, via }
 
 export const lineOf = (record: LedgerRecord): string => `${JSON.stringify({ v: 1, ...record })}\n`
 

@@ -1,14 +1,11 @@
 // Versions of a memory: listed, shown, and brought back. Bringing one back is a new version with the origin of the old
 // one: going back raises no trust (law M1).
 import type { Result } from '../../disk/fs.ts'
-import { readBytes } from '../files.ts'
-import { put } from './put.ts'
+import { refused } from '../../disk/failure.ts'
+import { fileNow, keepVersion, put, versionText, type Keeper } from './keeper.ts'
 import { keepIndex } from './index-keeping.ts'
-import { alone } from './alone.ts'
-import type { Keeper } from './keeper.ts'
-import type { Held, Removed, Written } from './records.ts'
-import { change } from './unfinished.ts'
-import { keepVersion, readVersion } from './versions.ts'
+import { alone, change } from './alone.ts'
+import { changeRecord, type Held, type Removed, type Written } from './records.ts'
 
 export type Version = Written | Removed
 
@@ -23,8 +20,7 @@ export async function textOf(
   keeper: Keeper,
   version: Version | Held,
 ): Promise<Result<{ text: string | null }>> {
-  if (version.do === 'remove' || version.sha === null) return { ok: true, text: null }
-  return await readVersion(keeper, version.sha)
+  return await versionText(keeper, version.do === 'remove' ? null : version.sha)
 }
 
 /** The text that a version took the place of; null where there was none. */
@@ -32,9 +28,7 @@ export async function textBefore(
   keeper: Keeper,
   version: Version | Held,
 ): Promise<Result<{ text: string | null }>> {
-  return version.before === null || version.before === ''
-    ? { ok: true, text: null }
-    : await readVersion(keeper, version.before)
+  return await versionText(keeper, version.before === '' ? null : version.before)
 }
 
 /** Brings a version back; without a number the one before the newest. What stands there now is kept. */
@@ -49,37 +43,24 @@ export async function revert(
     const target = n === undefined ? versions.at(-2) : versions.find((version) => version.n === n)
     if (versions.length === 0) return missing(`there is no version of ${file}`)
     if (n !== undefined && target === undefined) return missing(`${file} has no version ${n}`)
-    const now = await readBytes(keeper.fs, keeper.place.root, file)
-    if (!now.ok && now.failure.code !== 'not-found') return now
-    const before = now.ok
-      ? await keepVersion(keeper, now.bytes.toString('utf8'))
-      : { ok: true as const, sha: null }
+    const now = await fileNow(keeper, file)
+    if (!now.ok) return now
+    const before = await keepVersion(keeper, now.text)
     if (!before.ok) return before
-    const isGone = target === undefined || target.do === 'remove'
-    const text = isGone ? { ok: true as const, text: null } : await readVersion(keeper, target.sha)
+    const back = target?.do === 'write' ? target : null
+    const text = await versionText(keeper, back?.sha ?? null)
     if (!text.ok) return text
-    const at = clock.now()
-    const last = versions.at(-1)!
-    const done = await change(
-      keeper,
-      isGone
-        ? { do: 'remove', at, file, before: before.sha ?? '', by: last.by, via: 'revert' }
-        : {
-            do: 'write',
-            at,
-            file,
-            sha: target.sha,
-            before: before.sha,
-            head: target.head,
-            by: target.by,
-            via: 'revert',
-          },
-      () => put(keeper, file, text.text, now.ok ? now.stat.mark : null),
+    const { by } = back ?? versions.at(-1)!
+    const record = changeRecord(
+      { at: clock.now(), file, before: before.sha, by, via: 'revert' },
+      back?.sha ?? null,
+      back?.head ?? null,
     )
+    const done = await change(keeper, record, () => put(keeper, file, text.text, now.mark))
     if (!done.ok) return { ok: false, failure: done.failure }
     const index = await keepIndex(keeper)
     return index.ok ? { ok: true, version: done.version, to: target?.n ?? null } : index
   })
 }
 
-const missing = (message: string) => ({ ok: false, failure: { code: 'not-found', message } }) as const
+const missing = (message: string) => refused('not-found', message)

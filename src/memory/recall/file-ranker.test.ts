@@ -2,8 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaults } from '../../settings/defaults.ts'
 import { FileRanker, type RankedFile } from './file-ranker.ts'
-import { askedTerms } from './query-terms.ts'
-import { rounded } from './top-k.ts'
+import { askedTerms, rounded } from './ranking.ts'
 import { Lexicon } from './lexicon/terms.ts'
 
 const lexicon = new Lexicon()

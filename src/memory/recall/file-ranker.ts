@@ -2,9 +2,8 @@
 // words with the moment it is needed in, so its subjects count for a little and a phrase of its own triggers for much.
 // Deterministic; `set` and `delete` leave the index as a rebuilt one would be.
 import { defaults } from '../../settings/defaults.ts'
-import { askedTerms } from './query-terms.ts'
+import { askedTerms, Best, rounded, Sums } from './ranking.ts'
 import { Postings, type StoredPostings } from './postings.ts'
-import { Best, rounded, Sums } from './top-k.ts'
 import type { Lexicon } from './lexicon/terms.ts'
 
 export interface RankedField {

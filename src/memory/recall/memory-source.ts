@@ -9,11 +9,14 @@ import type { Written } from '../keeping/records.ts'
 import type { Memory, MemoryPlace, MemoryScope } from '../memory.ts'
 import type { MemoryStore } from '../memory-store.ts'
 import { readSmall } from '../../disk/small-file.ts'
-import { decodeVectors, encodeVectors, storedVectorsFile, type Vectors } from './encoder/stored-vectors.ts'
 import {
+  decodeVectors,
+  encodeVectors,
+  storedVectorsFile,
   decodeIndex,
   encodeIndex,
   storedIndexFile,
+  type Vectors,
   type DecodedIndex,
   type StoredIndex,
   type StoredMemory,

@@ -6,7 +6,7 @@ import { memoryText, placeIn, plant, type Planted } from '../../../test/recall/m
 import { machineFileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { MemoryPlace } from '../memory.ts'
-import type { Embedder } from './score-mix.ts'
+import type { Embedder } from './vectors.ts'
 import { MemoryRecall, type RecallQuery, type RecallOutcome, type Selection } from './recall.ts'
 import { folderSource } from './memory-source.ts'
 

@@ -4,8 +4,7 @@
 // already is no candidate. Never throws.
 import { defaults } from '../../settings/defaults.ts'
 import type { RankedFile } from './file-ranker.ts'
-import { MemoryVectors } from './encoder/memory-vectors.ts'
-import { mixed, type Embedder } from './score-mix.ts'
+import { MemoryVectors, mixed, type Embedder } from './vectors.ts'
 import { MemoryIndex, type IndexedMemory } from './memory-index.ts'
 import { manifestLine, recalledText, type Chosen } from './recall-text.ts'
 import { countWords } from './lexicon/terms.ts'

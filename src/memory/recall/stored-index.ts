@@ -1,14 +1,20 @@
-// The index of one folder's memories as it lies on disk between processes, so that it is loaded and not made anew.
+// What recall knows of one folder's memories as it lies on disk between processes, so that it is loaded and not made anew:
+// the index, and the vectors. Both files are one line of JSON, then bytes that it speaks of, checked by a hash.
 //
-// Format of `recall-index` in the state folder: one line of JSON, then bytes whose sizes it names, checked by a hash.
+// Format of `recall-index` in the state folder:
 //
 //   {"v":1,"ledger":"…","ledgerBytes":…,"words":"…","order":"LE","sha":"…","sizes":[columns,terms,counts,slots,lengths]}
 //   columns: JSON, what is known of each memory, one column a property; the slot is the place in it
 //   terms: one a line; then counts, slots, amounts (as many as slots) and lengths as arrays of four-byte numbers
 //
 // It holds no text. What it says of a memory's worth is what the ledger said when it had so many bytes; who loads it asks the
-// ledger for what came behind them (for everything where the index does not hold all), and again for every memory that is shown. A file that is torn, of other tables of words,
-// or of a ledger from before something was forgotten counts as none.
+// ledger for what came behind them (for everything where the index does not hold all), and again for every memory that is shown.
+//
+// Format of `recall-vectors`, one vector for each content: the line, then the hashes of the texts (32 bytes each), then the
+// vectors, scaled to whole numbers of one byte.
+//
+// A file that is torn, of other tables of words or another encoder, or of a ledger from before something was forgotten
+// counts as none.
 import { objectIn } from '../../transcript/json.ts'
 import { createHash } from 'node:crypto'
 import { endianness } from 'node:os'
@@ -60,19 +66,19 @@ export function encodeIndex(
   const payload = Buffer.concat([listed, terms, ...[counts, slots, amounts, lengths].map(bytesOf)])
   const sizes = [listed.length, terms.length, counts.length, slots.length, lengths.length]
   const { ledger, ledgerBytes, words } = origin
-  const about = { ledger, ledgerBytes, words, sizes }
-  const header = { v: version, ...about, order: endianness(), sha: hashOf(about, payload) }
-  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), payload])
+  const sha = hashOf([ledger, ledgerBytes, words, sizes], payload)
+  return framed({ v: version, ledger, ledgerBytes, words, sizes, order: endianness(), sha }, payload)
 }
 
 /** Null where it is no index, is damaged, or was made with something else. */
 export function decodeIndex(bytes: Buffer, origin: IndexOrigin): DecodedIndex | null {
-  const end = bytes.indexOf('\n')
-  const header = headerIn(bytes.subarray(0, Math.max(0, end)).toString('utf8'))
-  const payload = bytes.subarray(end + 1)
-  if (header === null || header.ledger !== origin.ledger || header.words !== origin.words) return null
-  if (header.sha !== hashOf(header, payload)) return null
-  const [listed = 0, termBytes = 0, count = 0, slotCount = 0, lengthCount = 0] = header.sizes
+  const { header: found, payload } = unframed(bytes)
+  const header = found as Header | null
+  if (header?.order !== endianness() || !Array.isArray(header.sizes)) return null
+  const { ledger, ledgerBytes, words, sizes, sha } = header
+  if (ledger !== origin.ledger || words !== origin.words) return null
+  if (sha !== hashOf([ledger, ledgerBytes, words, sizes], payload)) return null
+  const [listed = 0, termBytes = 0, count = 0, slotCount = 0, lengthCount = 0] = sizes
   const terms = payload.subarray(listed, listed + termBytes).toString('utf8')
   let at = listed + termBytes
   const numbers = (many: number): ArrayBuffer => {
@@ -89,19 +95,14 @@ export function decodeIndex(bytes: Buffer, origin: IndexOrigin): DecodedIndex | 
     lengths: new Uint32Array(numbers(lengthCount)),
   }
   const memories = memoriesIn(JSON.parse(payload.subarray(0, listed).toString('utf8')) as Columns)
-  return { memories, postings, ledgerBytes: header.ledgerBytes }
+  return { memories, postings, ledgerBytes }
 }
 
 interface Header extends IndexOrigin {
+  readonly order: string
   readonly ledgerBytes: number
   readonly sha: string
   readonly sizes: readonly number[]
-}
-
-function headerIn(text: string): Header | null {
-  const value = objectIn(text)
-  const isOurs = value?.['v'] === version && value['order'] === endianness() && Array.isArray(value['sizes'])
-  return isOurs ? (value as object as Header) : null
 }
 
 /** Few long texts are read much faster than many short ones. */
@@ -170,8 +171,68 @@ const none: readonly never[] = []
 
 const bytesOf = (numbers: Uint32Array | Float32Array): Buffer =>
   Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength)
-const hashOf = ({ ledger, ledgerBytes, words, sizes }: Omit<Header, 'sha'>, payload: Uint8Array): string =>
-  createHash('sha256')
-    .update(JSON.stringify([ledger, ledgerBytes, words, sizes]))
-    .update(payload)
-    .digest('hex')
+
+export type Vectors = ReadonlyMap<string, Float32Array>
+
+/** Whose they are: another encoder or ledger makes them worthless. */
+export interface VectorsOrigin {
+  readonly ledger: string
+  readonly encoder: string
+}
+
+export const storedVectorsFile = (state: string): string => join(state, 'recall-vectors')
+
+const shaBytes = 32
+const top = 127
+
+export function encodeVectors(vectors: Vectors, { ledger, encoder }: VectorsOrigin): Buffer {
+  const length = vectors.values().next().value?.length ?? 0
+  const all = [...vectors].filter(([, vector]) => vector.length === length)
+  const shas = all.map(([sha]) => Buffer.from(sha, 'hex'))
+  const rows = all.map(([, vector]) => Buffer.from(scaled(vector).buffer))
+  const payload = Buffer.concat([...shas, ...rows])
+  const about = { v: version, ledger, encoder, count: all.length, length }
+  return framed({ ...about, sha: hashOf(about, payload) }, payload)
+}
+
+/** None where the file is damaged or was made with something else. */
+export function decodeVectors(bytes: Buffer, origin: VectorsOrigin): Map<string, Float32Array> {
+  const { header: found, payload } = unframed(bytes)
+  const header = found as (About & { readonly sha: string }) | null
+  const vectors = new Map<string, Float32Array>()
+  if (header?.ledger !== origin.ledger || header.encoder !== origin.encoder) return vectors
+  const { v, ledger, encoder, count, length, sha: named } = header
+  const isWhole = Number.isSafeInteger(count) && Number.isSafeInteger(length)
+  if (!isWhole || named !== hashOf({ v, ledger, encoder, count, length }, payload)) return vectors
+  const rows = payload.subarray(count * shaBytes)
+  for (let at = 0; at < count; at++) {
+    const sha = payload.subarray(at * shaBytes, (at + 1) * shaBytes).toString('hex')
+    vectors.set(sha, Float32Array.from(new Int8Array(rows.subarray(at * length, (at + 1) * length))))
+  }
+  return vectors
+}
+
+interface About extends VectorsOrigin {
+  readonly v: number
+  readonly count: number
+  readonly length: number
+}
+
+/** How near two vectors are does not depend on their lengths. */
+function scaled(vector: Float32Array): Int8Array {
+  const highest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+  return Int8Array.from(vector, (value) => (highest === 0 ? 0 : Math.round((value / highest) * top)))
+}
+
+const framed = (header: object, payload: Uint8Array): Buffer =>
+  Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), payload])
+
+/** The line and the bytes behind it; no header where it is not of this version. */
+function unframed(bytes: Buffer): { readonly header: object | null; readonly payload: Buffer } {
+  const end = bytes.indexOf('\n')
+  const header = objectIn(bytes.subarray(0, Math.max(0, end)).toString('utf8'))
+  return { header: header?.['v'] === version ? header : null, payload: bytes.subarray(end + 1) }
+}
+
+const hashOf = (about: unknown, payload: Uint8Array): string =>
+  createHash('sha256').update(JSON.stringify(about)).update(payload).digest('hex')

@@ -5,8 +5,7 @@
 // a turn never changes what was there. Deterministic.
 import { defaults } from '../../settings/defaults.ts'
 import { Postings } from './postings.ts'
-import { askedTerms } from './query-terms.ts'
-import { Best, rounded, Sums } from './top-k.ts'
+import { askedTerms, Best, rounded, Sums } from './ranking.ts'
 import { charactersOf, type Lexicon } from './lexicon/terms.ts'
 
 export interface Turn {

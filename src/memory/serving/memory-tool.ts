@@ -4,7 +4,7 @@
 // answer that the model reads.
 import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
-import type { Memory, Provenance } from '../memory.ts'
+import { sessionless, type Memory } from '../memory.ts'
 import type { MemoryStore } from '../memory-store.ts'
 import { derive, type Lineage } from '../trust/lineage.ts'
 
@@ -216,7 +216,10 @@ class MemoryTool {
   async #change(file: string, text: string | null, expected: string | null, done: string): Promise<string> {
     const now = (this.#options.now ?? Date.now)()
     const lineage = this.#options.lineage?.()
-    const by = lineage === undefined ? unwatched(now) : derive(lineage, text ?? '', now).by
+    const by =
+      lineage === undefined
+        ? sessionless('tool', 'data', now, ['memory-tool'])
+        : derive(lineage, text ?? '', now).by
     const saved = await this.#store.save({ file, text, expected }, by, { via: 'session' })
     if (!saved.ok) return `Error: ${pathOf(file)} was not changed: ${saved.failure.message}`
     const { kind, why } = saved.applied
@@ -230,14 +233,6 @@ class MemoryTool {
 }
 
 const around = 2
-const unwatched = (at: number): Provenance => ({
-  kind: 'tool',
-  trust: 'data',
-  session: null,
-  message: null,
-  from: ['memory-tool'],
-  at,
-})
 
 const numbered = (line: string, number: number): string => `${String(number).padStart(numberWidth)}\t${line}`
 const numberWidth = 6

@@ -6,8 +6,7 @@ import { memoryText } from '../../../test/memory/memories.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
 import { derive } from './lineage.ts'
 import { inUsersWords, quoteFor } from './quoting.ts'
-import { rawSentencesOf } from './sentences.ts'
-import { isSupported } from './support.ts'
+import { rawSentencesOf, isSupported } from './sentences.ts'
 
 interface Pair {
   readonly lang: string

@@ -4,7 +4,7 @@
 //   nothing but the user and what the user confirmed was read   → the user's words, or the model's own inference
 //   anything else was read                                      → data, unless it is made of whole sentences the user typed
 import type { Provenance, SourceKind, Trust } from '../memory.ts'
-import { isSupported, isVerbatim } from './support.ts'
+import { isSupported, isVerbatim } from './sentences.ts'
 
 export interface Reading {
   readonly tool: string

@@ -1,7 +1,7 @@
 // Lines and words of memories, compared without what is easily written otherwise. Pure.
 import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
-import { tellingWords } from './support.ts'
+import { tellingWords } from './sentences.ts'
 
 /** Words alone: marks, case, blanks and where links lead do not count. */
 export const plain = (line: string): string =>

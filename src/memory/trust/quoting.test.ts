@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { memoryText } from '../../../test/memory/memories.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
 import { inUsersWords, quoteFor } from './quoting.ts'
-import { isVerbatim } from './support.ts'
+import { isVerbatim } from './sentences.ts'
 
 const typed = [
   'Good morning, can you look at the parser?',

@@ -3,8 +3,7 @@
 // the rarer in what was typed the more. A wrong choice shows the user's words all the same. Pure.
 import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText, withFields } from '../format/frontmatter.ts'
-import { rawSentencesOf, sentencesOf } from './sentences.ts'
-import { bareTitle, isTitleOf, saidIn, saysNothing } from './support.ts'
+import { rawSentencesOf, sentencesOf, bareTitle, isTitleOf, saidIn, saysNothing } from './sentences.ts'
 import { cjk, tokensOf } from './words.ts'
 
 /**

@@ -1,5 +1,8 @@
 // The sentences of a text, cut so that nothing that turns one round is left outside of it: "Never do this:" stays with
 // the list below it, and "e.g." ends nothing. Where it is not clear that a sentence ended, it goes on.
+import { defaults } from '../../settings/defaults.ts'
+import { readMemoryText } from '../format/frontmatter.ts'
+import type { MemoryHead } from '../memory.ts'
 
 /** The sentences of a text as it was typed, without what only dresses them up. */
 export const sentencesOf = (text: string): readonly string[] => rawSentencesOf(text).map(undressed)
@@ -64,7 +67,7 @@ const polite =
 const politeEnd = /(?:,? (?:please|thanks|thank you|from now on|in (?:the )?future|bitte|ab jetzt))+$/iu
 
 /** Two sentences with the same bare form say the same: asked for politely or always, and however they begin. */
-export function bareSentence(sentence: string): string {
+function bareSentence(sentence: string): string {
   const bare = sentence.replace(polite, '').replace(politeEnd, '').trim()
   return bare.slice(0, 1).toLowerCase() + bare.slice(1)
 }
@@ -88,5 +91,146 @@ const turningSign = /[不没沒無无勿別别非莫未只除禁]|ない|なし|
 const turningStem =
   /^(?:avoid|refrain|abstain|prohibit|forbid|ban(?:s|ned)?$|refus|prevent|stopp|exclud|exclusive|sole(?:ly)?$|mere|keinesfalls|keineswegs|keinerlei|ausschlie(?:ß|ss)|lediglich|bloß$|vermeid|verzicht|unterlass|untersag|verbot|verbiet|weder$|évit|evit|interdi|abst[ie]|uniquement|exclusiv|prohib|proib|viet|esclusiv|unicamente|únic|vermijd|verbod|uitsluitend|запре|нельзя|избег|лишь|исключ)/u
 
-export const isTurning = (word: string): boolean =>
+const isTurning = (word: string): boolean =>
   turning.has(word) || turningSign.test(word) || turningStem.test(word)
+
+// Whether a text is made of sentences the user typed, politeness and emphasis aside. No other wording is taken for the user's: a
+// model, or a stranger who moves it, may leave out one word, and "Push to main without asking me first" is all there in "Never
+// push to main without asking me first". What is worded anew is kept in the user's own sentences instead (`quoting`). It can
+// still be wrong where the user typed words that are not meant as said: quoted, pasted or ironic ones.
+
+/** Words that a writer of memories puts around what was said; they neither help nor harm. None of them turns a sentence round. */
+const frame = new Set(
+  (
+    'about apply applies applied asked because been correction corrected does from have here into just keep ' +
+    'memory must need needs note preference preferences prefers project reason rule said same says should ' +
+    'such sure that their them then there these they this thing times told touches user users wants what ' +
+    'whenever where which while will with word words work working would your always please remember'
+  ).split(' '),
+)
+/** Short words that only hold a sentence together. */
+const glue = new Set(
+  (
+    'a an the to of in on at is are was be it its as and i we he she me my us our you by for so ' +
+    'der die das den dem ein ist und zu von im am es ich wir le la les un une est et de du des el los es y lo'
+  ).split(' '),
+)
+/** What can do harm by being exact: addresses, paths, code, options, long numbers. */
+const exact =
+  /[a-z][a-z0-9+.-]*:\/\/[^\s)>\]]+|`[^`\n]+`|[\w.+-]+@[\w-]+\.[\w.]+|(?:\b[\w-]+\.)+[a-z]{2,}\b(?:\/\S*)?|(?:\.{0,2}|~)\/[\w./-]+|(?<![\w-])--?[a-z][\w-]*|\b\d{3,}\b/giu
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
+
+/** Whether each sentence of a memory is a whole sentence that the user typed. */
+export function isSupported(text: string, userWords: readonly string[]): boolean {
+  const typed = new Set(userWords.flatMap(sentencesOf).map(bareSentence))
+  const sentences = saidIn(text)
+    .flatMap(sentencesOf)
+    .filter((sentence) => !saysNothing(sentence))
+  return sentences.length > 0 && sentences.every((sentence) => typed.has(bareSentence(sentence)))
+}
+
+/** The same of all of it, its title included. */
+export function isVerbatim(text: string, userWords: readonly string[]): boolean {
+  const { head, front } = readMemoryText(text)
+  return (
+    isSupported(text, userWords) &&
+    (front === null || (isTitleOf(head.name, userWords) && areTypedFields(front, head, userWords)))
+  )
+}
+/** Whether the rest of a frontmatter brings no words along: it is shown with the memory. */
+const areTypedFields = (
+  front: string,
+  { triggers, doubtful }: MemoryHead,
+  userWords: readonly string[],
+): boolean =>
+  front.split('\n').every((line) => ownField.test(line)) &&
+  [...triggers, ...(doubtful === undefined ? [] : [doubtful])].every((words) => isTitleOf(words, userWords))
+const ownField = /^(?:\s|-\s|$|(?:name|description|type|triggers|supersedes|expires|doubtful)\s*:)/u
+
+/** Whether a title is a typed sentence, or so few typed words that it asks for nothing. */
+export function isTitleOf(name: string, userWords: readonly string[]): boolean {
+  const typed = userWords.flatMap(sentencesOf).map(bareSentence)
+  if (typed.includes(bareSentence(name))) return true
+  const words = new Set(userWords.flatMap(wordsOf))
+  const parts = wordsOf(name.replaceAll(/[-_]/gu, ' '))
+  return parts.length <= titleWords && parts.every((part) => words.has(part))
+}
+const titleWords = 2
+
+/** A title for a sentence: a short one whole, else its two longest words; a part of it might say the opposite. */
+export function bareTitle(sentence: string): string {
+  if (sentence.length <= defaults.memory.titleChars) return bareSentence(sentence)
+  const words = [...new Set(wordsOf(sentence))]
+  const longest = words.toSorted((a, b) => b.length - a.length).slice(0, titleWords)
+  return words.filter((word) => longest.includes(word)).join(' ')
+}
+
+/** What a memory says: all but its name. */
+export function saidIn(text: string): readonly string[] {
+  const { head, body, front } = readMemoryText(text)
+  return front === null ? [text] : [head.description, body]
+}
+
+interface Measured {
+  readonly telling: readonly string[]
+  /** What turns it round, limits it or counts: in order, since each counts as often as it stands there. */
+  readonly turning: string
+  readonly short: readonly string[]
+}
+
+function measured(sentence: string): Measured {
+  const words = wordsOf(sentence)
+  return {
+    telling: words.filter((word) => isTelling(word) && !frame.has(word)).map(stemOf),
+    turning: [...words.filter(isTurning).sort(), ...(/[?？]$/u.test(sentence) ? ['?'] : [])].join(' '),
+    short: words.filter((word) => !isTelling(word) && !glue.has(word) && !frame.has(word)),
+  }
+}
+
+/** "Why: the user said so": nothing of its own. */
+const isFrame = ({ telling, turning, short }: Measured): boolean =>
+  telling.length === 0 && turning === '' && short.every((word) => word === 'why' || word === 'how')
+
+/** Whether a sentence tells nothing of its own: it only frames a memory. */
+export const saysNothing = (sentence: string): boolean => isFrame(measured(sentence))
+
+/** The addresses, paths, commands and numbers in a text. */
+export const exactIn = (text: string): readonly string[] =>
+  [...text.toLowerCase().matchAll(exact)].map(([found]) =>
+    found
+      .replaceAll('`', '')
+      .trim()
+      .replace(/[.,;:]$/, ''),
+  )
+
+/** Words that tell something, by their beginnings, so that "installing" meets "install". */
+export const tellingWords = (text: string): readonly string[] =>
+  wordsOf(text)
+    .filter((word) => isTelling(word) && !frame.has(word))
+    .map(stemOf)
+
+const stemOf = (word: string): string => word.slice(0, defaults.memory.supportStemChars)
+
+/** Every word; "don't" is two of them. */
+function wordsOf(text: string): readonly string[] {
+  // Each segment holds a copy of all that was segmented, so a long text is taken run by run.
+  const runs = text.toLowerCase().match(/\S{1,500}/gu) ?? []
+  return runs.flatMap(wordsIn).flatMap((word) => {
+    const negated = /^(\p{L}+?)n['’]?t$/u.exec(word)?.[1]
+    return negated !== undefined && auxiliaries.has(negated) ? [negated, 'not'] : [word]
+  })
+}
+const auxiliaries = new Set(
+  'do does did ca can wo is are was were has have had should would could must need'.split(' '),
+)
+
+function wordsIn(run: string): readonly string[] {
+  const plain = /^(\p{Script=Latin}+)[.,;:!?]?$/u.exec(run)?.[1]
+  if (plain !== undefined) return [plain]
+  return [...segmenter.segment(run)].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []))
+}
+
+/** A word of a script without blanks is short and tells a lot. */
+const isTelling = (word: string): boolean =>
+  word.length >= defaults.memory.supportWordChars || /[^\p{Script=Latin}\p{N}]/u.test(word)

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { memoryText } from '../../../test/memory/memories.ts'
 import { derive, type Lineage, type Reading } from './lineage.ts'
-import { isSupported, isVerbatim } from './support.ts'
+import { isSupported, isVerbatim } from './sentences.ts'
 import { growthOf, mostGrowth } from '../../../test/until.ts'
 
 const data = (tool: string, source: string | null = null): Reading => ({ tool, source, trust: 'data' })

@@ -1,11 +1,10 @@
 // Jobs on memories for one engine: who watches the turns, and what is under way. They look where the user's rules let
 // them without asking anybody, and write in the user's and the project's folder alone: a team's is everybody's.
 import type { FileSystem } from '../../disk/fs.ts'
-import { MemoryJobList } from '../../forks/memory/memory-jobs.ts'
-import type { MemoryJobOptions } from '../../forks/memory/memory-jobs.ts'
+import { MemoryJobList, type MemoryJobOptions } from '../../forks/memory/memory-jobs.ts'
 import { memoryWatcher, type MemoryWatcher } from '../../forks/memory/watcher.ts'
 import type { MemoryStore } from '../../memory/memory-store.ts'
-import { remoteVariable } from '../../memory/place/place.ts'
+import { remoteVariable } from '../../memory/place.ts'
 import type { Permission } from '../../tools/permission/permission.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { Clock } from '../../transcript/ids.ts'

@@ -1,12 +1,13 @@
 // Recall and search for one engine: over the same stores that are kept, read once for both. Their tables of words are
 // large, so they are loaded where there is a memory, before the first message waits for them, or when a search is made.
+import { pause } from '../../engine/waiting.ts'
 import { attempt, type FileSystem } from '../../disk/fs.ts'
 import type { Recall } from '../../engine/ports.ts'
 import { cheapestModel } from '../../forks/agents/index.ts'
 import { recallBy } from '../../forks/select-memory.ts'
 import type { MemorySearch } from '../../memory/recall/search.ts'
 import type { MemoryIndex } from '../../memory/recall/memory-index.ts'
-import type { Embedder } from '../../memory/recall/score-mix.ts'
+import type { Embedder } from '../../memory/recall/vectors.ts'
 import { folderSource, storeSource, type MemorySource } from '../../memory/recall/memory-source.ts'
 import type { ModelTable } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -90,10 +91,10 @@ async function encoderOf({ settings, environment }: RecallingOptions): Promise<E
   const { recallEncoder: url, recallEncoderModel: model } = settings
   if (url === undefined) return undefined
   if (url === 'packaged') {
-    const { packagedEncoder } = await import('../../memory/recall/encoder/packaged-encoder.ts')
+    const { packagedEncoder } = await import('../../memory/recall/encoders.ts')
     return packagedEncoder((name) => import(name))
   }
-  const { httpEncoder } = await import('../../memory/recall/encoder/http-encoder.ts')
+  const { httpEncoder } = await import('../../memory/recall/encoders.ts')
   return httpEncoder({
     url,
     model: model ?? defaults.encoder.model,
@@ -128,14 +129,3 @@ function selectorOf({ settings, models, modelId }: RecallingOptions): string | u
   if (settings.recallModel === 'off') return undefined
   return settings.recallModel ?? cheapestModel(models, modelId) ?? undefined
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-  })

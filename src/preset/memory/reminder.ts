@@ -27,7 +27,7 @@ import { ledgerFile } from '../../memory/keeping/ledger.ts'
 import { indexOf } from '../../memory/format/index-file.ts'
 import { indexName, type Memory } from '../../memory/memory.ts'
 import type { MemoryStore } from '../../memory/memory-store.ts'
-import { finishSet } from '../../memory/sets/change-sets.ts'
+import { finishSet } from '../../memory/keeping/change-sets.ts'
 import { readSmall } from '../../disk/small-file.ts'
 import { defaults } from '../../settings/defaults.ts'
 

@@ -12,8 +12,7 @@ import {
   waiting,
   type OutsideChange,
 } from '../../../memory/keeping/held.ts'
-import type { Keeper } from '../../../memory/keeping/keeper.ts'
-import { readVersion } from '../../../memory/keeping/versions.ts'
+import { readVersion, type Keeper } from '../../../memory/keeping/keeper.ts'
 import { readPins, writePins } from '../../../preset/memory/reminder.ts'
 import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'

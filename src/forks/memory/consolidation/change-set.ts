@@ -3,9 +3,8 @@
 // its place, and no more is lost at once than the limit. Law: made again on its own result, nothing is left to do.
 import type { SourcedChange } from '../../../memory/memory-store.ts'
 import { codeLines } from '../../../memory/format/dates.ts'
-import { isRule } from '../../../memory/memory.ts'
+import { isRule, sessionless } from '../../../memory/memory.ts'
 import { readMemoryText, withFields, withoutField } from '../../../memory/format/frontmatter.ts'
-import type { Provenance } from '../../../memory/memory.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { linesOf, plain, plainSentencesOf } from '../../../memory/trust/lines.ts'
 import {
@@ -44,7 +43,12 @@ export function changeSetOf(
     const known = world.memories.get(file)
     const successor = successors.get(file)
     if (successor !== undefined && known !== undefined) {
-      changes.push({ file, text: null, expected: known.sha, by: goneBy(known.by, successor, now) })
+      changes.push({
+        file,
+        text: null,
+        expected: known.sha,
+        by: sessionless('model', known.by.trust, now, [successor]),
+      })
       report.push(`retired ${file}: ${successor} replaces it`)
       continue
     }
@@ -96,15 +100,6 @@ function accepted(world: Snapshot, proposals: Staged, refused: string[]): Staged
   }
   return staged
 }
-
-const goneBy = ({ trust }: Provenance, successor: string, now: number): Provenance => ({
-  kind: 'model',
-  trust,
-  session: null,
-  message: null,
-  from: [successor],
-  at: now,
-})
 
 /** Days for dates, and pointers to what stands. */
 function fixed(

@@ -10,7 +10,7 @@ import {
   type Provenance,
   type Trust,
 } from '../../../memory/memory.ts'
-import { exactIn } from '../../../memory/trust/support.ts'
+import { exactIn } from '../../../memory/trust/sentences.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import {
   linesOf,

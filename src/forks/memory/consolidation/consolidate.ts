@@ -1,30 +1,31 @@
 // One consolidation: the lock, the world as it is, a fork that proposes, and a change set that code has checked. Whatever
 // ends it, the lock is given back; only one that went well counts as the last.
 import { localDay } from '../../../memory/format/day.ts'
-import type { JobContext } from '../../../engine/ports.ts'
-import { diaryFolder } from '../../../memory/memory.ts'
+import { diaryFolder, indexName } from '../../../memory/memory.ts'
 import type { FolderStore } from '../../../memory/keeping/folder-store.ts'
-import type { BegunConsolidation, SetStore, SourcedChange } from '../../../memory/memory-store.ts'
+import type {
+  BegunConsolidation,
+  SetStore,
+  SourcedChange,
+  MemoryStore,
+} from '../../../memory/memory-store.ts'
 import { manifestLine } from '../../../memory/recall/recall-text.ts'
 import { defaults } from '../../../settings/defaults.ts'
-import { guardedTools } from '../../../tools/files/guard.ts'
-import type { MemoryJob } from '../memory-jobs.ts'
-import { memoryLimits } from '../limits.ts'
-import type { MemoryJobOptions } from '../memory-jobs.ts'
-import { folderOf, isOurs } from '../memory-jobs.ts'
+import { type FileGuard } from '../../../tools/files/guard.ts'
+import { folderOf, type MemoryJob, type MemoryJobOptions } from '../memory-jobs.ts'
+import { memoryFork, type Forking } from '../limits.ts'
+import { consolidationPrompt } from '../prompt.ts'
 import { sessionsFolder, withMissed } from './missed.ts'
-import { consolidationPrompt } from './prompt.ts'
 import { changeSetOf } from './change-set.ts'
 import { doubtsAbout } from './doubts.ts'
-import { stagingFor } from './staging.ts'
 import { readSnapshot, type Snapshot } from './snapshot.ts'
+import { relative, sep } from 'node:path'
+import { isInside } from '../../../disk/under-root.ts'
+import { shaOf } from '../../../memory/files.ts'
+import { nameRefusal } from '../../../memory/format/names.ts'
+import { proposalRefusal } from './check.ts'
 
-const consolidationPurpose = 'dream'
-
-/** Who runs the fork: a session, or what stands for it in the background. */
-export type Forking = Pick<JobContext, 'fork' | 'ending'>
-
-export interface ConsolidateOptions {
+interface ConsolidateOptions {
   /** Only says what it would do. */
   readonly isDry: boolean
   /** The user asked for it, so review mode does not hold it. */
@@ -52,7 +53,7 @@ export async function consolidate(
   job: MemoryJob,
   how: ConsolidateOptions,
 ): Promise<Consolidated> {
-  const consolidated = await locked(options, memories, context, job, how)
+  const consolidated = await locked({ options, memories, context, job, how })
   const state =
     consolidated.kind === 'failed' || consolidated.kind === 'killed' ? consolidated.kind : 'completed'
   job.end(state, reportOf(consolidated))
@@ -65,20 +66,22 @@ function reportOf(consolidated: Consolidated): readonly string[] {
   return consolidated.report.length === 0 ? ['everything was in order'] : consolidated.report
 }
 
-async function locked(
-  options: MemoryJobOptions,
-  memories: SetStore,
-  context: Forking,
-  job: MemoryJob,
-  how: ConsolidateOptions,
-): Promise<Consolidated> {
-  const taken = await memories.sets.begin()
+interface Run {
+  readonly options: MemoryJobOptions
+  readonly memories: SetStore
+  readonly context: Forking
+  readonly job: MemoryJob
+  readonly how: ConsolidateOptions
+}
+
+async function locked(run: Run): Promise<Consolidated> {
+  const taken = await run.memories.sets.begin()
   if (!taken.ok) return failed(taken.failure.message)
   const { begun } = taken
   if (begun === null) return { kind: 'taken' }
   let consolidated: Consolidated = failed('it broke off')
   try {
-    consolidated = await under(options, memories, context, job, how)
+    consolidated = await under(run)
   } finally {
     consolidated = await ended(begun, consolidated)
   }
@@ -94,13 +97,8 @@ async function ended(begun: BegunConsolidation, consolidated: Consolidated): Pro
   return { ...consolidated, report: [...consolidated.report, `the next one has to wait: ${message}`] }
 }
 
-async function under(
-  options: MemoryJobOptions,
-  memories: SetStore,
-  context: Forking,
-  job: MemoryJob,
-  how: ConsolidateOptions,
-): Promise<Consolidated> {
+async function under(run: Run): Promise<Consolidated> {
+  const { options, memories, context, job, how } = run
   const folder = folderOf(options, memories)
   const read = await worldOf(options, memories, folder)
   if (!read.ok) return failed(read.failure.message)
@@ -108,7 +106,7 @@ async function under(
   const count = world.memories.size
   const nothing = { kind: 'nothing', set: null, changes: [], report: [], dropped: [], read: count } as const
   if (world.texts.size === 0) return nothing
-  const proposed = await proposals(options, memories, world, context, job)
+  const proposed = await proposals(run, world)
   if ('kind' in proposed) return proposed
   // What is true of the user is not shown by a project. When a claim last held is noted beside a folder.
   const found = folder?.scope === 'project' ? await doubtsAbout(folder, options.root, world) : null
@@ -144,20 +142,15 @@ async function worldOf(
 }
 
 async function proposals(
-  options: MemoryJobOptions,
-  memories: SetStore,
+  { options, memories, context, job }: Run,
   world: Snapshot,
-  context: Forking,
-  job: MemoryJob,
 ): Promise<{ readonly staged: ReadonlyMap<string, string> } | Extract<Consolidated, { why: string }>> {
   const staging = stagingFor(memories, world, (file) => job.wrote(file))
-  const tools = options.tools()
-  const writers = tools.filter(({ spec }) => spec.name === 'Write' || spec.name === 'Edit')
-  const ours = isOurs([memories], options)
   const newest = [...world.memories.values()].sort((a, b) => b.at - a.at || (a.file < b.file ? -1 : 1))
-  const outcome = await context.fork(
+  const outcome = await memoryFork(
+    { options, stores: [memories], guard: staging, context, job },
     {
-      purpose: consolidationPurpose,
+      purpose: 'dream',
       directive: consolidationPrompt({
         root: memories.root,
         manifest: newest.map(({ file, memory }) => manifestLine({ name: file, memory })),
@@ -167,13 +160,9 @@ async function proposals(
         ),
         today: localDay(options.clock.now()),
       }),
-      tools: guardedTools(writers, staging, options.userHome),
-      judges: [memoryLimits(ours), ...options.judges],
       maxRounds: defaults.consolidation.rounds,
       writesCache: true,
-      emit: (event) => job.hear(event),
     },
-    AbortSignal.any([context.ending, job.signal]),
   )
   if (outcome.outcome === 'aborted') return killed
   if (outcome.outcome === 'failed')
@@ -183,3 +172,55 @@ async function proposals(
 
 const failed = (why: string): Extract<Consolidated, { why: string }> => ({ kind: 'failed', why })
 const killed = { kind: 'killed', why: 'it was stopped; nothing was changed' } as const
+
+// Where the model writes while it consolidates: beside the store, in memory. Each proposal is checked when it is made,
+// so that the model hears why and can do better; nothing of it is written before the whole has been settled.
+
+export interface Staging extends FileGuard {
+  readonly staged: ReadonlyMap<string, string>
+}
+
+function stagingFor(store: MemoryStore, world: Snapshot, proposed: (file: string) => void): Staging {
+  const staged = new Map<string, string>()
+  const { root } = store
+  const fileOf = (path: string): string => relative(root, path).split(sep).join('/')
+  return {
+    staged,
+    covers: (path) => path !== root && isInside(root, path),
+    isGenerated: (path) => fileOf(path) === indexName,
+    async read(path) {
+      const file = fileOf(path)
+      const own = staged.get(file)
+      if (own !== undefined) return { ok: true, file: { path, text: own, sha256: shaOf(own) } }
+      const read = await store.read(file)
+      if (read.ok) return { ok: true, file: { path, text: read.text, sha256: read.memory.sha256 } }
+      return read.failure.code === 'not-found'
+        ? { ok: true, file: null }
+        : { ok: false, why: read.failure.message }
+    },
+    write: ({ path, text }, env) => {
+      const file = fileOf(path)
+      const why = refusalOf(world, staged, file, text)
+      if (why !== null) return Promise.resolve({ ok: false, why })
+      if (file === indexName)
+        return Promise.resolve({ ok: true, path, file: null, said: `${indexName} is generated.` })
+      staged.set(file, text)
+      proposed(file)
+      const now = { sha256: shaOf(text), mtimeMs: env.now(), bytes: Buffer.byteLength(text) }
+      return Promise.resolve({ ok: true, path, file: now, said: `Proposed for ${file}.` })
+    },
+  }
+}
+
+function refusalOf(
+  world: Snapshot,
+  staged: ReadonlyMap<string, string>,
+  file: string,
+  text: string,
+): string | null {
+  if (file === indexName) return null
+  if (file.startsWith(`${diaryFolder}/`)) return 'Pages of the diary stay as they are.'
+  if (file.startsWith(`${sessionsFolder}/`)) return 'What was said in sessions stays as it is.'
+  const bad = nameRefusal(file)
+  return bad === null ? proposalRefusal(world, staged, file, text) : `${file} can be no memory: ${bad}.`
+}

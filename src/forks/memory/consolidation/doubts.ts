@@ -11,8 +11,7 @@ import type { Result } from '../../../disk/failure.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { readSmall } from '../../../disk/small-file.ts'
 import { defaults } from '../../../settings/defaults.ts'
-import { claimsIn, keyOf, lossOf, type Claim } from './claims.ts'
-import { lookAt, type Looked } from './project-look.ts'
+import { claimsIn, keyOf, lossOf, lookAt, type Claim, type Looked } from './project-look.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** By file: the doubt it is to bear, or null for none. Files that are left out stay as they are. */

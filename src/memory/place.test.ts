@@ -3,11 +3,10 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { folder } from '../../../test/memory/folder.ts'
-import { machineFileSystem } from '../../disk/fs.ts'
-import { isInside } from '../../disk/under-root.ts'
-import { sharedRoot } from './git-root.ts'
-import { agentPlaceAt, memoryPlaces, rootRefusal, type PlaceSources } from './place.ts'
+import { folder } from '../../test/memory/folder.ts'
+import { machineFileSystem } from '../disk/fs.ts'
+import { isInside } from '../disk/under-root.ts'
+import { sharedRoot, agentPlaceAt, memoryPlaces, rootRefusal, type PlaceSources } from './place.ts'
 
 const sources: PlaceSources = {
   home: '/home/u/.palimpsest',

@@ -12,13 +12,13 @@ import { ownerState, type ProcessIdentity } from '../../disk/processes.ts'
 import { removeIfThere } from '../../disk/replace.ts'
 import { writeUnder } from '../../disk/under-root.ts'
 import { readBytes } from '../files.ts'
-import { alone } from '../keeping/alone.ts'
-import { fileMode, type Keeper } from '../keeping/keeper.ts'
+import { alone } from './alone.ts'
+import { fileMode, type Keeper } from './keeper.ts'
 import { defaults } from '../../settings/defaults.ts'
 
 export const lockName = '.consolidation'
 
-export interface ConsolidationLock {
+interface ConsolidationLock {
   readonly token: string
   readonly since: number
   /** When the one before began; 0 for none. */

@@ -8,10 +8,9 @@ import { from, fromTool, keeperIn, memoryText, unsynced } from '../../../test/me
 import type { FileSystem } from '../../disk/fs.ts'
 import { machineProcesses } from '../../disk/processes.ts'
 import { listMemories } from '../files.ts'
-import { applyWrite, type WantedChange } from '../keeping/apply.ts'
-import type { Keeper } from '../keeping/keeper.ts'
-import { doneSets } from './journal.ts'
-import { finishSet, undoSet } from './change-sets.ts'
+import { applyWrite, type WantedChange } from './apply.ts'
+import type { Keeper } from './keeper.ts'
+import { doneSets, finishSet, undoSet } from './change-sets.ts'
 
 const texts = {
   a: memoryText('a', { body: 'The first.' }),

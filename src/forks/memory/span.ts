@@ -1,9 +1,9 @@
 // What an extraction looks at: the messages since its cursor, whose words they hold, and whether memories were written
 // in them already. What was recalled is nobody's words here, so that nothing is learnt from itself.
-import type { Fold } from '../../../projection/fold.ts'
-import type { Part, ViewBlock } from '../../../projection/view.ts'
-import { seq, type Seq } from '../../../transcript/ids.ts'
-import { textsIn } from '../../../transcript/content.ts'
+import type { Fold } from '../../projection/fold.ts'
+import type { Part, ViewBlock } from '../../projection/view.ts'
+import { seq, type Seq } from '../../transcript/ids.ts'
+import { textsIn } from '../../transcript/content.ts'
 
 export interface Span {
   /** Everything the view holds up to here is covered. */

@@ -1,23 +1,92 @@
+// One extraction: a fork on the session's prefix that is told what there is and may write memories, nothing
+// else. The cursor moves only when it went well.
+import { localDay } from '../../memory/format/day.ts'
+import type { JobContext } from '../../engine/ports.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { type FileGuard, type GuardedWrite } from '../../tools/files/guard.ts'
+import { type MemoryJob, type MemoryJobOptions } from './memory-jobs.ts'
+import { memoryFork } from './limits.ts'
+import { extractionPrompt, type Listed } from './prompt.ts'
+import type { Span } from './span.ts'
+import type { Result } from '../../disk/fs.ts'
+import type { MemoryStore, Applied } from '../../memory/memory-store.ts'
+import { manifestLine } from '../../memory/recall/recall-text.ts'
+import { indexName, isOpen } from '../../memory/memory.ts'
+import { withoutDates } from '../../memory/format/dates.ts'
+import { readMemoryText } from '../../memory/format/frontmatter.ts'
+import { saveMemory, type Checked, type Draft } from '../../memory/save.ts'
+import { untyped, type Lineage } from '../../memory/trust/lineage.ts'
+import { exactIn } from '../../memory/trust/sentences.ts'
+import type { ToolEnv } from '../../tools/tool.ts'
+import { folderGuard, type Target, type WantedWrite } from './folder-guard.ts'
+import { linesOf, plain } from '../../memory/trust/lines.ts'
+
+const extractionPurpose = 'extraction'
+
+type Extracted =
+  | { readonly ok: true; readonly saved: readonly string[]; readonly held: readonly string[] }
+  | { readonly ok: false; readonly why: string; readonly isAborted: boolean }
+
+export async function extract(
+  options: MemoryJobOptions,
+  context: JobContext,
+  spanNow: () => Span,
+  job: MemoryJob,
+): Promise<Extracted> {
+  const folders: Listed[] = []
+  for (const store of options.stores) {
+    const shown = await shownMemories(store, defaults.extraction.manifestFiles)
+    if (!shown.ok) return { ok: false, why: shown.failure.message, isAborted: false }
+    folders.push({ scope: store.scope, root: store.root, manifest: shown.lines })
+  }
+  // The fork sees what has been said by the time it begins, so its span is read in the same moment.
+  const span = spanNow()
+  const saved = new Set<string>()
+  const held = new Set<string>()
+  const guard = extractionGuard({
+    stores: options.stores,
+    span,
+    session: context.session,
+    purpose: extractionPurpose,
+    isTyped: options.isTyped,
+    wrote: (path, isHeld) => {
+      ;(isHeld ? held : saved).add(path)
+      job.wrote(path)
+    },
+  })
+  const today = localDay(context.now())
+  const outcome = await memoryFork(
+    { options, stores: options.stores, guard, context, job },
+    {
+      purpose: extractionPurpose,
+      directive: extractionPrompt(span, folders, today),
+      maxRounds: defaults.extraction.rounds,
+    },
+  )
+  const wasLong = outcome.failure?.code === 'rounds' && saved.size > 0
+  if (outcome.outcome === 'done' || wasLong) return { ok: true, saved: [...saved], held: [...held] }
+  const isAborted = outcome.outcome === 'aborted'
+  return { ok: false, why: outcome.failure?.message ?? `the fork was ${outcome.outcome}`, isAborted }
+}
+
+/** The memories of a store, one line each. What is held is shown to nobody. */
+async function shownMemories(
+  store: MemoryStore,
+  most: number,
+): Promise<Result<{ lines: readonly string[] }>> {
+  const listed = await store.list(most)
+  if (!listed.ok) return listed
+  const memories = listed.memories.filter(({ standing }) => standing !== 'held')
+  return { ok: true, lines: memories.map((memory) => manifestLine({ name: memory.file, memory })) }
+}
+
 // The guard of an extraction's writes. Where a text came from is told by the span it was made from, never by the text:
 // the user's own words stay the user's, what tools had a part in is data. A rule that cannot be shown from the user's words
 // is kept as an observation and counts as none; names, addresses and numbers that nobody said are refused; what is
 // remembered already is not saved a second time. What a person said goes only for something newer that a person said on the
 // same matter, and stays as a version.
-import { withoutDates } from '../../../memory/format/dates.ts'
-import { readMemoryText } from '../../../memory/format/frontmatter.ts'
-import { indexName, isOpen } from '../../../memory/memory.ts'
-import type { Applied, MemoryStore } from '../../../memory/memory-store.ts'
-import { saveMemory, type Checked, type Draft } from '../../../memory/save.ts'
-import { untyped, type Lineage } from '../../../memory/trust/lineage.ts'
-import { exactIn } from '../../../memory/trust/support.ts'
-import { defaults } from '../../../settings/defaults.ts'
-import type { FileGuard, GuardedWrite } from '../../../tools/files/guard.ts'
-import type { ToolEnv } from '../../../tools/tool.ts'
-import { folderGuard, type Target, type WantedWrite } from '../folder-guard.ts'
-import { linesOf, plain } from '../../../memory/trust/lines.ts'
-import type { Span } from './span.ts'
 
-export interface WritingOptions {
+interface WritingOptions {
   readonly stores: readonly MemoryStore[]
   readonly span: Span
   /** The session whose conversation it is. */

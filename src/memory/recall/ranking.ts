@@ -1,4 +1,6 @@
-// Sums of scores by slot, and the best few of them: shared by both rankers.
+// What both rankers share: the terms of a query, sums of scores by slot, and the best few of them.
+import { defaults } from '../../settings/defaults.ts'
+import type { Lexicon } from './lexicon/terms.ts'
 
 /** Sums over many places of which few are touched, so that a rare term costs little in a large index. */
 export class Sums {
@@ -75,3 +77,28 @@ const isBefore = (a: Scored, b: Scored): boolean => a.score > b.score || (a.scor
 
 /** Sums of the same parts in another order differ in their last digits; a rank must not. */
 export const rounded = (score: number): number => Math.round(score * 1e9) / 1e9
+
+/** The terms of a query and what each counts before rarity. A repeated word counts more, but less each time. */
+export function askedTerms(
+  lexicon: Lexicon,
+  query: string,
+  subjectWeight: number,
+): ReadonlyMap<string, number> {
+  const { words, more } = lexicon.read(query)
+  const asked = new Map<string, number>()
+  for (const term of words) asked.set(term, (asked.get(term) ?? 0) + 1)
+  for (const term of more) asked.set(term, (asked.get(term) ?? 0) + 1)
+  const { querySaturation: q, character, everyday } = defaults.ranking
+  for (const [term, count] of asked) {
+    const kind = term.startsWith('~')
+      ? subjectWeight
+      : term.startsWith('·')
+        ? character
+        : lexicon.isEveryday(term)
+          ? everyday
+          : 1
+    if (kind === 0) asked.delete(term)
+    else asked.set(term, (kind * count * (q + 1)) / (count + q))
+  }
+  return asked
+}

@@ -1,0 +1,30 @@
+// Waiting with an end: for a time, for a signal, or for work that may take too long. Timers and listeners go when it is over.
+
+/** Waits so long, or until the signal fires. Infinity: for the signal alone. */
+export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    if (signal.aborted) return end()
+    signal.addEventListener('abort', end)
+    if (ms !== Infinity) timer = setTimeout(end, ms)
+  })
+
+/** Whether work ended within a time, and before the signal fired. */
+export async function endedWithin(
+  work: Promise<unknown>,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const over = new AbortController()
+  const enough = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal])
+  try {
+    return await Promise.race([work.then(() => true), pause(ms, enough).then(() => false)])
+  } finally {
+    over.abort()
+  }
+}
