@@ -4,7 +4,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { optionsFile, readOptions, withOff } from '../../../companion/hook/options.ts'
-import type { InstallClient } from '../../../companion/install/plan.ts'
+import type { HookClient } from '../../../companion/hook/options.ts'
 import { complain, exits, refuse, type Exit } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
@@ -50,7 +50,7 @@ export async function companionDoctor(io: Io, name: string, flags: DoctorFlags):
 /** The way a person would, in another home. */
 const installThere =
   (io: Io) =>
-  (home: string, client: InstallClient): Promise<boolean> =>
+  (home: string, client: HookClient): Promise<boolean> =>
     new Promise((resolve) => {
       const script = process.argv[1]
       if (script === undefined) return resolve(false)
@@ -82,7 +82,7 @@ function versionOf(program: string): string | null {
 }
 
 /** Only where the companion is installed, and only for points that were tried. */
-async function switchPoints(io: Io, client: InstallClient, { points }: Trial): Promise<readonly string[]> {
+async function switchPoints(io: Io, client: HookClient, { points }: Trial): Promise<readonly string[]> {
   const root = companionRoot(io)
   const options = readOptions(root)
   if (!existsSync(recordPath(root, client)) || options === null || points.length === 0) return []

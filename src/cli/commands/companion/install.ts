@@ -2,17 +2,17 @@
 import { createTwoFilesPatch } from 'diff'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { planClaude } from '../../../companion/install/claude.ts'
-import { planCodex } from '../../../companion/install/codex.ts'
-import { planOpencode } from '../../../companion/install/opencode.ts'
 import {
+  planClaude,
   hookName,
-  type InstallClient,
+  planCodex,
+  planOpencode,
   type InstallPlace,
   type InstallPlan,
   type PlannedFile,
   type ReadText,
 } from '../../../companion/install/plan.ts'
+import type { HookClient } from '../../../companion/hook/options.ts'
 import { withoutOurs } from '../../../companion/install/merge.ts'
 import {
   foldersAbove,
@@ -91,7 +91,7 @@ export async function installCompanion(
 
 /** Plans over what was there before an earlier install, so that a second one adds nothing twice. */
 async function planFor(
-  client: InstallClient,
+  client: HookClient,
   place: InstallPlace,
   version: string,
   earlier: InstallRecord | null,
@@ -130,7 +130,7 @@ function stripped(path: string, now: ReadonlyMap<string, string | null>, place: 
 }
 
 async function writePlan(
-  client: InstallClient,
+  client: HookClient,
   version: string,
   place: InstallPlace,
   plan: InstallPlan,

@@ -3,7 +3,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hookName, installClients, type InstallClient } from '../../../companion/install/plan.ts'
+import { hookClients, type HookClient } from '../../../companion/hook/options.ts'
+import { hookName } from '../../../companion/install/plan.ts'
 import {
   parseInstallRecord,
   restoringOf,
@@ -85,7 +86,7 @@ function lineOf(step: Restoring): string {
 
 async function restore(
   root: string,
-  client: InstallClient,
+  client: HookClient,
   record: InstallRecord,
   steps: readonly Restoring[],
 ): Promise<Refusal | null> {
@@ -103,7 +104,7 @@ async function restore(
   const own = existsSync(sessions) ? readdirSync(sessions).filter((one) => one.startsWith(`${client}-`)) : []
   for (const one of own) await rm(join(sessions, one), { recursive: true, force: true })
   await removeText(recordPath(root, client))
-  const isLast = installClients.every((other) => !existsSync(recordPath(root, other)))
+  const isLast = hookClients.every((other) => !existsSync(recordPath(root, other)))
   if (isLast) {
     for (const leftover of ['pending', 'sessions', hookName, 'log.jsonl', 'log.jsonl.old'])
       await rm(join(root, leftover), { recursive: true, force: true })
