@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { optionsFile, readOptions, withOff } from '../../../companion/hook/options.ts'
 import type { HookClient } from '../../../companion/hook/options.ts'
-import { complain, exits, refuse, type Exit } from '../../exit-codes.ts'
+import { complain, exits, fail, type Exit } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
 import { prose, table } from '../../terminal/tables.ts'
@@ -23,13 +23,13 @@ export async function companionDoctor(io: Io, name: string, flags: DoctorFlags):
   const title = titleOf(client)
   const program = flags.program ?? programOnPath(io, client)
   if (program === null)
-    return complain(
+    return fail(
       io,
-      refuse(exits.failed, `${client} is not on the PATH. Install ${title}, or name it with --program PATH`),
+      exits.failed,
+      `${client} is not on the PATH. Install ${title}, or name it with --program PATH`,
     )
   const version = versionOf(program)
-  if (version === null)
-    return complain(io, refuse(exits.failed, `${program} --version does not answer. Is it ${title}?`))
+  if (version === null) return fail(io, exits.failed, `${program} --version does not answer. Is it ${title}?`)
   if (flags.json !== true)
     io.err(`Trying ${safeLine(title)} ${safeLine(version)} offline; this takes up to a minute.\n`)
   const { tryClient } = await import('./trial.ts')
