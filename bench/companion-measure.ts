@@ -11,10 +11,9 @@ import { defaults } from '../src/settings/defaults.ts'
 import { fenced } from '../src/transcript/fence.ts'
 import { blockAt, typedIn, workIn, type SoFar } from '../src/companion/audit.ts'
 import type { TypedWords } from '../src/companion/block-input.ts'
-import { shownIn } from '../src/companion/reading.ts'
+import { shownIn, laterWork, noWork } from '../src/companion/reading.ts'
 import { spansIn, type CompactedSpan } from '../src/companion/spans.ts'
 import { rulesIn, sightOf } from '../src/companion/words.ts'
-import { laterWork, noWork } from '../src/companion/work.ts'
 
 /** What stands behind a compaction, by how it came. */
 export const measuredTexts = [

@@ -5,7 +5,7 @@
 // Half of the sessions go to a second process; what comes out does not depend on it.
 import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import { recordingsAt } from '../src/cli/replay/recordings.ts'
+import { recordingsAt } from '../src/cli/replay/replay.ts'
 import { noFigures, sharesOf, sum, type Figures } from '../src/lab/measures.ts'
 import { policyNamed } from '../src/lab/policies/list.ts'
 import { prepareReplay, replay, replayOnce, type Prepared } from '../src/lab/replay.ts'

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { progressOn } from '../src/cli/replay/progress.ts'
+import { progressOn } from '../src/cli/replay/reporting.ts'
 import { lineFeatures } from '../src/compaction/scoring/lines.ts'
 import { nameFeatures } from '../src/compaction/scoring/names.ts'
 import { pieceFeatures } from '../src/compaction/scoring/pieces.ts'

@@ -136,7 +136,7 @@ const proseOf = (page: string): readonly string[] =>
 
 /** Where memories are kept, saved, shown and served, and where what became of one is handed on. */
 const ofMemories: readonly RegExp[] = [
-  /^(?:memory|preset\/memory|forks\/memory|cli\/commands\/memory|cli\/memory-server)\//,
+  /^(?:memory|preset\/memory|forks\/memory|cli\/commands\/memory)\//,
   /^(?:postgres\/memories|testing\/memory-contract|tools\/search-memory)\.ts$/,
   // What a call, a turn and `pal stats` say became of a memory.
   /^(?:tools\/tool|engine\/live|cli\/output|cli\/commands\/stats)\.ts$/,

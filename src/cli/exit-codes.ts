@@ -32,6 +32,10 @@ export function complain(io: Pick<Io, 'err'>, refusal: Refusal): Exit {
   return refusal.exit
 }
 
+/** The same for what is found here. */
+export const fail = (io: Pick<Io, 'err'>, exit: Exit, message: string): Exit =>
+  complain(io, refuse(exit, message))
+
 /** The code for a failure of engine or turn, by its stable word. */
 export function exitFor(code: string): Exit {
   if (code === 'cap') return exits.cap

@@ -14,13 +14,13 @@ import { noBash } from '../tools/shell/bash.ts'
 import { fenced } from '../transcript/fence.ts'
 import type { Failure } from '../transcript/store.ts'
 import { hearWishes } from './conversation/wishes.ts'
-import { complain, exitFor, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
+import { complain, exitFor, exits, fail, refuse, type Exit, type Refusal } from './exit-codes.ts'
 import { loadExtensions, typesFor, type LoadedExtensions } from './extensions/load.ts'
 import { createReporter, writeResult, type Format, type PromptResult } from './output.ts'
 import { findSession, newestSession } from './session-lookup.ts'
 import { telemetryFor } from './telemetry/start.ts'
 import { badBytes, type Io } from './terminal/io.ts'
-import { switchNotice } from './switch-text.ts'
+import { switchNotice } from './terminal/event-text.ts'
 import { safeLine } from './terminal/safe-text.ts'
 import { noAccess, scriptedNotice, startEmbedded } from './workplace/access.ts'
 import { unsavedOf, type Unsaved } from './workplace/unsaved.ts'
@@ -110,14 +110,13 @@ export async function openPreset(
   showProblems(place)
   // A name that nobody can be asked by comes before the key that nobody has for it.
   const unusable = options.offline === true ? null : unknownOf(place.settings)
-  if (unusable !== null)
-    return complain(io, refuse(exits.usage, `${await misspelt(place.settings)}${unusable}`))
+  if (unusable !== null) return fail(io, exits.usage, `${await misspelt(place.settings)}${unusable}`)
   // An answer that no model gave must be asked for: a script whose key is missing would take it for one.
   if (place.access === null && options.offline !== true)
-    return complain(io, refuse(exits.failed, noAccess(options.offline !== null, place.accessMissing)))
+    return fail(io, exits.failed, noAccess(options.offline !== null, place.accessMissing))
   if (options.requireTrust === true) {
     const missing = await (await import('./trust/deciding.ts')).untrusted(place)
-    if (missing !== null) return complain(io, refuse(exits.failed, missing))
+    if (missing !== null) return fail(io, exits.failed, missing)
   }
   const unsaved = await unsavedOf(place, options.unsaved, more.interactive === true)
   if (unsaved !== null && 'exit' in unsaved) return complain(io, unsaved)
@@ -218,7 +217,7 @@ async function converse(
     const leftOut = place.gate.leftOut().map(({ kind, path, why }) => ({ kind, path, why }))
     const result = { ...reporter.result(), background, leftOut, ...(unclosed === null ? {} : { unclosed }) }
     writeResult(io, options.format, result)
-    if (unclosed !== null) complain(io, refuse(exits.failed, unclosedText(unclosed)))
+    if (unclosed !== null) fail(io, exits.failed, unclosedText(unclosed))
     // What was piped in is nowhere else: whoever ran it is told where it is.
     if (prompt.isPiped && result.outcome === 'failed' && unsaved === null)
       io.err(
@@ -231,7 +230,7 @@ async function converse(
     return unclosed !== null && result.outcome === 'done' ? exits.failed : exitOf(result)
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
-    return complain(io, refuse(exitFor(error.code), error.message))
+    return fail(io, exitFor(error.code), error.message)
   } finally {
     stopListening()
   }

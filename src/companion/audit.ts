@@ -6,12 +6,11 @@ import { estimateText } from '../projection/tokens.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Failure } from '../transcript/store.ts'
 import { blockOf } from './block.ts'
-import { companionClients, type Block, type CompanionClient, type TypedWords } from './block-input.ts'
-import { quotable } from './clean.ts'
-import { personsText, readingOf, shownIn } from './reading.ts'
+import type { Block, TypedWords } from './block-input.ts'
+import { belowFolder, quotable } from './clean.ts'
+import { personsText, readingOf, shownIn, laterWork, noWork, workOf, type Work } from './reading.ts'
 import { spansOf, type CompactedSpan, type SessionHead } from './spans.ts'
 import { quotedWords, rulesIn, sightOf } from './words.ts'
-import { laterWork, noWork, workOf, type Work } from './work.ts'
 
 export interface CompactionAudit {
   /** From 1. */
@@ -104,10 +103,6 @@ export function typedIn({ turns }: CompactedSpan, from: number): readonly TypedW
 }
 const mostTyped = 100_000
 
-/** Which client's rules hold for a block. */
-const clientNamed = (client: string): CompanionClient =>
-  companionClients.find((name) => client.startsWith(name)) ?? 'claude-code'
-
 export const workIn = ({ turns }: CompactedSpan): Work => workOf(readingOf(turns).calls)
 
 /** All that was typed and worked on since the session began. */
@@ -126,7 +121,7 @@ export function blockAt(
   return blockOf({
     session: 'audit',
     boundary: String(boundary),
-    client: clientNamed(client),
+    client,
     typed,
     files,
     failures: work.failures,
@@ -134,9 +129,6 @@ export function blockAt(
     ...(folder === null ? {} : { folder }),
   })
 }
-
-const belowFolder = (path: string, folder: string | null): string =>
-  folder !== null && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
 
 /** One compaction: kept, lost, and what would be put back. */
 function auditOf(

@@ -1,9 +1,5 @@
 // What a block is made of and what it tells of itself. Only typed words are ever quoted; everything else is a name or a count.
 
-/** Programs whose compaction we know. */
-export const companionClients = ['claude-code', 'codex', 'opencode', 'qwen', 'gemini-cli', 'pi'] as const
-export type CompanionClient = (typeof companionClients)[number]
-
 /** A message as the user typed it, seen by our own hook: a line in the client's file is no user's word. */
 export interface TypedWords {
   readonly text: string
@@ -41,7 +37,8 @@ export interface BlockInput {
   readonly session: string
   /** Which compaction it follows: any text that is the same when asked again. */
   readonly boundary: string
-  readonly client: CompanionClient
+  /** The program, by the beginning of its name. */
+  readonly client: string
   readonly typed: readonly TypedWords[]
   readonly tasks?: readonly OpenTask[] | undefined
   readonly files?: readonly FileAtWork[] | undefined

@@ -6,7 +6,7 @@ import { tagsRead, variants } from '../../test/prompts/forged.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { BlockInput, TypedWords } from './block-input.ts'
 import { blockOf, remainderOf } from './block.ts'
-import { withoutOwnText } from './own-text.ts'
+import { withoutOwnText } from './clean.ts'
 
 const typed = (...texts: readonly string[]): readonly TypedWords[] =>
   texts.map((text, order) => ({ text, order, at: null }))

@@ -3,17 +3,9 @@
 // quoted (not a model's, not a tool's, not a page's), and what is quoted can neither end its block nor open another.
 import { defaults } from '../settings/defaults.ts'
 import { around, defused } from '../transcript/fence.ts'
-import type {
-  Block,
-  BlockInput,
-  BlockItem,
-  CompanionClient,
-  FileAtWork,
-  TypedWords,
-  WayBack,
-} from './block-input.ts'
+import type { Block, BlockInput, BlockItem, FileAtWork, TypedWords, WayBack } from './block-input.ts'
+import { createHash } from 'node:crypto'
 import { isPlainPath, isProgramName, plainLine } from './clean.ts'
-import { blockId, type BlockKind } from './own-text.ts'
 import { byWorth, quotedWords, quoteOf, rulesIn, rulesQuote, sightOf, type Quote } from './words.ts'
 
 const limits = defaults.companion
@@ -26,7 +18,18 @@ export const remainderOf = (input: BlockInput & { readonly shown: string }): Blo
   made(input, 'remainder', input.budget ?? limits.remainderChars)
 
 /** Codex keeps every message of the user itself. */
-const keepsWords: ReadonlySet<CompanionClient> = new Set(['codex'])
+const keepsWords = /^codex/
+
+type BlockKind = 'block' | 'remainder'
+
+const idChars = 12
+
+/** The id of what is said at one boundary of a session: the same whenever it is asked for again. */
+const blockId = (session: string, boundary: string, kind: BlockKind): string =>
+  createHash('sha256')
+    .update(JSON.stringify([session, boundary, kind]))
+    .digest('hex')
+    .slice(0, idChars)
 
 const intro: Readonly<Record<BlockKind, string>> = {
   block:
@@ -59,7 +62,7 @@ function made(input: BlockInput, kind: BlockKind, budget: number): Block {
   const room = new Room(budget - frame.length - blockMargin)
   const isShown = sightOf(input.shown ?? '')
   const files = (input.files ?? []).filter(({ path }) => isPlainPath(path, limits.pathChars))
-  const words = keepsWords.has(input.client) ? [] : quotedWords(input.typed)
+  const words = keepsWords.test(input.client) ? [] : quotedWords(input.typed)
   takeWords(
     room,
     words,

@@ -1,5 +1,6 @@
 // Text of others made fit for a terminal, a file and a prompt of system rank: no control sequence, no secret, no tag that
-// a client would take for its own. Pure and without dependencies, since hooks load it at every call.
+// a client would take for its own, nothing that the companion said itself; and paths and programs as plain names. Pure and
+// without dependencies, since hooks load it at every call.
 import { redact } from '../disk/redact.ts'
 import { defusedMark } from '../transcript/fence.ts'
 
@@ -37,3 +38,45 @@ export const isPlainPath = (path: string, most: number): boolean =>
 
 /** The name of a program and nothing behind it. */
 export const isProgramName = (name: string): boolean => /^[A-Za-z0-9_.+-]{1,40}$/.test(name)
+
+/** A path as it stands below the folder of work; others stay as they are. */
+export const belowFolder = (path: string, folder: string | null): string =>
+  folder !== null && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
+
+/** What only leads up to the program of a command line: the first ones have arguments of their own, the others none. */
+const leadingCommands = new Set(['cd', 'export', 'source', 'set'])
+const leadingWords = new Set(['env', 'sudo', 'time', 'timeout', 'nohup', 'command', 'exec'])
+const mostCommandChars = 4000
+
+/** The program that a command line is about, without arguments and variables; empty where none can be told. */
+export function programOf(command: string): string {
+  for (const part of command.slice(0, mostCommandChars).split(/&&|\|\||[;\n|]/)) {
+    for (const word of part.trim().split(/\s+/)) {
+      if (word === '' || /^[A-Za-z_]\w*=/.test(word) || word.startsWith('-') || /^\d+[smh]?$/.test(word))
+        continue
+      if (leadingCommands.has(word)) break
+      if (leadingWords.has(word)) continue
+      const name = word.slice(word.lastIndexOf('/') + 1)
+      return isProgramName(name) ? name : ''
+    }
+  }
+  return ''
+}
+
+// ---- what the companion itself once said ----
+
+const opening = /<companion id="[0-9a-f]{12}"[^>\n]*>/
+const closing = '</companion>'
+
+/** A text without what the companion said; one that was cut off ends there. Never read back as the user's. */
+export function withoutOwnText(text: string): string {
+  const parts: string[] = []
+  let from = 0
+  for (const { index } of text.matchAll(new RegExp(opening, 'g'))) {
+    if (index < from) continue
+    parts.push(text.slice(from, index))
+    const end = text.indexOf(closing, index)
+    from = end < 0 ? text.length : end + closing.length
+  }
+  return parts.length === 0 ? text : [...parts, text.slice(from)].join('').trim()
+}

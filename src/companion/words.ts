@@ -9,8 +9,7 @@ import { defaults } from '../settings/defaults.ts'
 import { scoreWeights } from '../settings/score-weights.ts'
 import { fenced } from '../transcript/fence.ts'
 import type { BlockItem, TypedWords } from './block-input.ts'
-import { quotable } from './clean.ts'
-import { withoutOwnText } from './own-text.ts'
+import { quotable, withoutOwnText } from './clean.ts'
 
 const limits = defaults.companion
 

@@ -1,4 +1,4 @@
-// The numbers of agents and of the messages between them; part of `defaults`.
+// The numbers of agents and of the messages between them.
 import { KB, minute, second } from './units.ts'
 
 export const agentDefaults = {

@@ -1,4 +1,4 @@
-// Numbers of the companion; part of `defaults`. The limits of other programs were seen by running them.
+// Numbers of the companion. The limits of other programs were seen by running them.
 import { MB } from './units.ts'
 
 export const companionDefaults = {

@@ -37,3 +37,17 @@ export function figuresJson(value: unknown, indent?: number): string {
     indent,
   )
 }
+
+// ---- values of unknown origin, field by field: what is not of the kind asked for counts as missing ----
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : {})
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+export const textOf = (value: unknown, mostChars = Number.POSITIVE_INFINITY): string | null =>
+  typeof value === 'string' && value.length <= mostChars ? value : null
+
+export const numberOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? value : null

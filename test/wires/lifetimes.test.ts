@@ -1,6 +1,6 @@
 // How long caches live, whether they promise it and whether they say so: data of a wire, a model and a server.
 import { describe, expect, it } from 'vitest'
-import { cacheText, cacheView } from '../../src/cli/commands/context-cache.ts'
+import { cacheText, cacheView } from '../../src/cli/commands/context.ts'
 import { Gains } from '../../src/lab/stats/gains.ts'
 import type { BilledRequest } from '../../src/lab/usage/billed.ts'
 import { spendingOf } from '../../src/lab/usage/spending.ts'

@@ -50,13 +50,17 @@ const groups: Readonly<Record<string, readonly string[]>> = {
 export const projectCommand = (program: Command, name: string, about: string): Command =>
   subcommand(program, name, about).option('--json', 'as JSON').option('--cwd <folder>', 'the project')
 
+/** A command about one session of it. */
+export const sessionCommand = (program: Command, name: string, about: string): Command =>
+  projectCommand(program, name, about).argument('[id]', 'the session; default: the newest')
+
 export function wholeNumber(text: string): number {
   const value = Number(text)
   if (Number.isInteger(value) && value > 0) return value
   throw new InvalidArgumentError('It must be a whole number above 0.')
 }
 
-export const ruleTexts = (text: string, before: readonly string[] | undefined): readonly string[] => [
+export const ruleTexts = (text: string, before: readonly string[] | undefined): string[] => [
   ...(before ?? []),
   ...splitRules(text),
 ]

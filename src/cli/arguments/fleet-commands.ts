@@ -1,8 +1,7 @@
 // Commands of a team that shares one database.
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import type { BudgetScope } from '../../postgres/budgets.ts'
-import type { BudgetFlags } from '../commands/fleet/budgets.ts'
-import type { ListenFlags } from '../commands/fleet/doctor.ts'
+import type { BudgetFlags, ListenFlags } from '../commands/fleet/upkeep.ts'
 import type { FleetFlags } from '../commands/fleet/open.ts'
 import type { SendFlags } from '../commands/fleet/sessions.ts'
 import type { WorkerFlags } from '../commands/fleet/worker.ts'
@@ -47,7 +46,7 @@ function addWork(fleet: Command, io: Io, run: RunCommand): void {
     .option('--port <n>', 'the port; default: any free one', port)
     .option('--listen <host>', 'the address to listen on; default: this machine alone')
     .action((flags: ListenFlags) =>
-      run(async () => (await import('../commands/fleet/doctor.ts')).fleetServe(io, flags)),
+      run(async () => (await import('../commands/fleet/upkeep.ts')).fleetServe(io, flags)),
     )
 }
 
@@ -111,20 +110,20 @@ function addUpkeep(fleet: Command, io: Io, run: RunCommand): void {
     .option('--to <day>', 'first day after it; default: the first of the next month')
     .option('--remove', "remove today's budget")
     .action((scope: BudgetScope | undefined, name: string | undefined, flags: BudgetFlags) =>
-      run(async () => (await import('../commands/fleet/budgets.ts')).fleetBudget(io, scope, name, flags)),
+      run(async () => (await import('../commands/fleet/upkeep.ts')).fleetBudget(io, scope, name, flags)),
     )
   fleetCommand(fleet, 'token', 'make a token for pal fleet serve; it is shown once')
     .argument('<label>', 'what it is for')
     .option('--remove', 'tokens of this label are no longer accepted')
     .action((label: string, flags: FleetFlags & { readonly remove?: boolean }) =>
-      run(async () => (await import('../commands/fleet/doctor.ts')).fleetToken(io, label, flags)),
+      run(async () => (await import('../commands/fleet/upkeep.ts')).fleetToken(io, label, flags)),
     )
   fleetCommand(fleet, 'migrate', 'prepare the database for this version, and make the tenant').action(
     (flags: FleetFlags) =>
-      run(async () => (await import('../commands/fleet/doctor.ts')).fleetMigrate(io, flags)),
+      run(async () => (await import('../commands/fleet/upkeep.ts')).fleetMigrate(io, flags)),
   )
   fleetCommand(fleet, 'doctor', 'check the database, and what waits').action((flags: FleetFlags) =>
-    run(async () => (await import('../commands/fleet/doctor.ts')).fleetDoctor(io, flags)),
+    run(async () => (await import('../commands/fleet/upkeep.ts')).fleetDoctor(io, flags)),
   )
 }
 

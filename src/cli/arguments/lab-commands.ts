@@ -1,6 +1,11 @@
-// Commands that need no model: the demo, the simulator, and replays of recorded sessions.
-import { Option, type Command } from 'commander'
+// Commands beside the agent: the demo, the simulator and replays of recorded sessions, which need no model; what is for users of
+// other agents; the inspector.
+import { Option, Argument, type Command } from 'commander'
+import type { AuditFlags } from '../commands/companion/audit.ts'
+import type { DoctorFlags } from '../commands/companion/doctor.ts'
+import type { CompanionFlags } from '../commands/companion/install.ts'
 import type { GatewayFlags } from '../commands/gateway.ts'
+import type { InspectFlags } from '../commands/inspect/inspect.ts'
 import type { SimulateFlags } from '../commands/simulate.ts'
 import type { ReplayArguments } from '../replay/replay.ts'
 import type { Io } from '../terminal/io.ts'
@@ -111,5 +116,83 @@ function addReplay(program: Command, io: Io, run: RunCommand): void {
         const self = script === undefined ? null : [process.execPath, script]
         return replayCommand({ path, ...flags }, { ...io, self })
       }),
+    )
+}
+
+// ---- `pal companion`: for those who stay with another agent ----
+
+/** All that can be named; some are refused in words. */
+const clients = ['claude', 'codex', 'opencode', 'qwen', 'gemini']
+
+export function addCompanionCommands(program: Command, io: Io, run: RunCommand): void {
+  const companion = subcommand(program, 'companion', "put back what another agent's compaction lost")
+  companion
+    .command('audit')
+    .description('what the compactions of a session kept and lost; nothing is written')
+    .argument('[session]', 'a session file, or an id; default: the newest session of this folder')
+    .option('--json', 'as JSON')
+    .allowExcessArguments(false)
+    .action((session: string | undefined, flags: AuditFlags) =>
+      run(async () => (await import('../commands/companion/audit.ts')).companionAudit(io, session, flags)),
+    )
+  addInstallCommands(companion, program.version() ?? '', io, run)
+}
+
+function addInstallCommands(companion: Command, version: string, io: Io, run: RunCommand): void {
+  const child = (name: string, about: string): Command =>
+    subcommand(companion, name, about)
+      .addArgument(new Argument('<client>', 'the agent').choices(clients))
+      .option('--json', 'as JSON')
+  child('install', "add hooks to an agent's own files; shows the diff and asks first")
+    .option('--dry-run', 'show the diff and change nothing')
+    .option('--yes', 'do not ask')
+    .option('--status-line', 'Claude Code: put our status line below the one you have')
+    .action((client: string, flags: CompanionFlags) =>
+      run(async () =>
+        (await import('../commands/companion/install.ts')).installCompanion(io, client, version, flags),
+      ),
+    )
+  child('uninstall', "take them out: the agent's files are as before, or what changed since is named")
+    .option('--dry-run', 'show what would be done and change nothing')
+    .option('--yes', 'do not ask')
+    .action((client: string, flags: CompanionFlags) =>
+      run(async () =>
+        (await import('../commands/companion/install.ts')).uninstallCompanion(io, client, flags),
+      ),
+    )
+  child('doctor', 'run the installed agent offline against the simulator: which hooks work')
+    .option('--program <path>', 'the agent to run; default: the one on the PATH')
+    .action((client: string, flags: DoctorFlags) =>
+      run(async () => (await import('../commands/companion/doctor.ts')).companionDoctor(io, client, flags)),
+    )
+}
+
+export function addInspect(program: Command, io: Io, run: RunCommand): void {
+  subcommand(
+    program,
+    'inspect',
+    'open a page in the browser: what the model saw at every request, what it cost, every removal and its undo',
+  )
+    .argument('[id]', 'the session to open first; default: the list of all')
+    .option('--no-open', 'print the address, open no browser')
+    .option('--port <n>', 'the port; default: any free one', port)
+    .option('--host <address>', 'listen beyond this machine; needs the TLS files')
+    .option('--tls-cert <file>', 'with --host: the certificate, as PEM')
+    .option('--tls-key <file>', 'with --host: its private key, as PEM')
+    .option(
+      '--export <file>',
+      'write one session to a file that shows itself in any browser, secrets redacted',
+    )
+    .option(
+      '--from <where>',
+      'sessions that lie elsewhere, to read: a folder of them, or postgres (PAL_DATABASE_URL)',
+    )
+    .option('--raw', 'with --export: as it is, secrets and all')
+    .option('--json', 'the address, or what was written, as JSON')
+    .option('--cwd <folder>', 'the project')
+    .action((id: string | undefined, flags: InspectFlags) =>
+      run(async () =>
+        (await import('../commands/inspect/inspect.ts')).inspect(io, id, flags, program.version() ?? ''),
+      ),
     )
 }

@@ -24,9 +24,9 @@ interface PromptFlags {
   readonly maxTokensTotal?: number
   readonly threshold?: Settings['threshold']
   readonly automaticRemoval?: boolean
-  readonly allow?: readonly string[]
-  readonly ask?: readonly string[]
-  readonly deny?: readonly string[]
+  readonly allow?: string[]
+  readonly ask?: string[]
+  readonly deny?: string[]
   readonly permissionMode?: Settings['permissionMode']
   readonly cwd?: string
   readonly system?: string
@@ -105,16 +105,13 @@ function noChoice(io: Io): Exit {
 const isForScreen = (io: Io, flags: PromptFlags): boolean =>
   io.inIsTerminal && io.outIsTerminal && io.environment['TERM'] !== 'dumb' && flags.lines !== true
 
-const listed = (rules: readonly string[] | undefined): string[] | undefined =>
-  rules === undefined ? undefined : [...rules]
-
 /** Somebody without a key may have sessions of other agents: what those cost and lost is said before anything else. */
 async function lookAround(io: Io, cwd: string | undefined): Promise<void> {
   const has = (name: string): boolean => (io.environment[name] ?? '') !== ''
   if (has('ANTHROPIC_API_KEY') || has('ANTHROPIC_AUTH_TOKEN') || has('ANTHROPIC_BASE_URL')) return
   const place = await (await import('../workplace/workplace.ts')).openWorkplace(io, { cwd })
   if (!place.ok || place.access !== null) return
-  await (await import('../commands/companion/first-look.ts')).sayFirstLook(io, place)
+  await (await import('../commands/companion/audit.ts')).sayFirstLook(io, place)
 }
 
 async function prompt(
@@ -134,9 +131,9 @@ async function prompt(
     threshold: flags.threshold,
     // Without the flag the word is true, which would beat the settings.
     automaticRemoval: flags.automaticRemoval === false ? false : undefined,
-    allow: listed(flags.allow),
-    ask: listed(flags.ask),
-    deny: listed(flags.deny),
+    allow: flags.allow,
+    ask: flags.ask,
+    deny: flags.deny,
     permissionMode: flags.permissionMode,
   }
   const options = {

@@ -4,21 +4,27 @@ import type { Grouping } from '../../lab/index.ts'
 import type { Settings } from '../../settings/schema.ts'
 import { permissionModes, type PermissionMode } from '../../tools/permission/pipeline.ts'
 import type { CompactFlags } from '../commands/compact.ts'
-import type { AskingFlags } from '../commands/doctor.ts'
 import type { ConfigFlags } from '../commands/config.ts'
-import type { RewindFlags } from '../commands/messages.ts'
-import type { SessionsFlags } from '../commands/sessions.ts'
-import type { CopyFlags } from '../commands/sessions-copy.ts'
-import type { ExportFlags } from '../commands/sessions-export.ts'
-import type { DeleteFlags } from '../commands/sessions-delete.ts'
-import type { PruneFlags } from '../commands/sessions-prune.ts'
-import type { UsageFlags } from '../commands/usage.ts'
-import type { TrustFlags } from '../commands/trust.ts'
-import type { ServeFlags } from '../memory-server/serve.ts'
-import type { Io } from '../terminal/io.ts'
+import type { AskingFlags } from '../commands/doctor.ts'
 import type { EditsFlags } from '../commands/edits-why.ts'
+import type { RewindFlags } from '../commands/messages.ts'
+import type { DeleteFlags } from '../commands/sessions-delete.ts'
+import type { CopyFlags, ExportFlags } from '../commands/sessions-export.ts'
+import type { PruneFlags } from '../commands/sessions-prune.ts'
+import type { SessionsFlags } from '../commands/sessions.ts'
+import type { TrustFlags } from '../commands/trust.ts'
+import type { UsageFlags } from '../commands/usage.ts'
+import type { ServeFlags } from '../commands/memory/serve.ts'
+import type { Io } from '../terminal/io.ts'
 import type { ProjectFlags } from '../workplace/workplace.ts'
-import { projectCommand, ruleTexts, subcommand, wholeNumber, type RunCommand } from './flags.ts'
+import {
+  projectCommand,
+  ruleTexts,
+  sessionCommand,
+  subcommand,
+  wholeNumber,
+  type RunCommand,
+} from './flags.ts'
 
 /** Named here, so that the help does not load the lab. */
 const usageGroups: readonly Grouping[] = [
@@ -45,17 +51,15 @@ export function addSessionCommands(program: Command, io: Io, run: RunCommand): v
 /** They change nothing. */
 function addReadCommands(program: Command, io: Io, run: RunCommand): void {
   addSessions(program, io, run)
-  projectCommand(program, 'context', 'what the last request of a session contained')
-    .argument('[id]', 'the session; default: the newest')
+  sessionCommand(program, 'context', 'what the last request of a session contained')
     .option('--count', 'ask the provider how many tokens it counts')
     .action((id: string | undefined, flags: ProjectFlags & { readonly count?: boolean }) =>
       run(async () => (await import('../commands/context.ts')).context(io, id, flags)),
     )
-  projectCommand(program, 'cost', 'what each turn of a session cost, and why')
-    .argument('[id]', 'the session; default: the newest')
-    .action((id: string | undefined, flags: ProjectFlags) =>
+  sessionCommand(program, 'cost', 'what each turn of a session cost, and why').action(
+    (id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/cost.ts')).cost(io, id, flags)),
-    )
+  )
   projectCommand(program, 'edits', 'what was removed from context, and the number to undo it by')
     .argument('[id]', 'the session; default: the newest. With --why: the number of a compaction')
     .argument('[session]', 'with --why: the session; default: the newest')
@@ -85,16 +89,14 @@ function addReadCommands(program: Command, io: Io, run: RunCommand): void {
     .action((path: string | undefined, flags: UsageFlags) =>
       run(async () => (await import('../commands/usage.ts')).usage(io, path, flags)),
     )
-  projectCommand(program, 'agents', 'agents of a session, and the agent types there are')
-    .argument('[id]', 'the session; default: the newest')
-    .action((id: string | undefined, flags: ProjectFlags) =>
+  sessionCommand(program, 'agents', 'agents of a session, and the agent types there are').action(
+    (id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/agents.ts')).agents(io, id, flags)),
-    )
-  projectCommand(program, 'tasks', 'background tasks of a session')
-    .argument('[id]', 'the session; default: the newest')
-    .action((id: string | undefined, flags: ProjectFlags) =>
+  )
+  sessionCommand(program, 'tasks', 'background tasks of a session').action(
+    (id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/agents.ts')).tasks(io, id, flags)),
-    )
+  )
   projectCommand(program, 'doctor', 'check this installation, and say how to fix problems')
     .argument('[provider]', 'check this provider alone, by one tiny request')
     .option('--ask', 'also ask the model one tiny question, which costs a few tokens')
@@ -184,9 +186,9 @@ function addExport(list: Command, io: Io, run: RunCommand): void {
 }
 
 interface RuleFlags extends ProjectFlags {
-  readonly allow?: readonly string[]
-  readonly ask?: readonly string[]
-  readonly deny?: readonly string[]
+  readonly allow?: string[]
+  readonly ask?: string[]
+  readonly deny?: string[]
   readonly permissionMode?: PermissionMode
   readonly trust?: boolean
 }
@@ -205,12 +207,7 @@ function addPermissions(program: Command, io: Io, run: RunCommand): void {
     .option('--trust', 'as with pal -p')
     .action((args: readonly string[], { allow, ask, deny, permissionMode, ...flags }: RuleFlags) =>
       run(async () => {
-        const settings: Settings = {
-          allow: allow === undefined ? undefined : [...allow],
-          ask: ask === undefined ? undefined : [...ask],
-          deny: deny === undefined ? undefined : [...deny],
-          permissionMode,
-        }
+        const settings: Settings = { allow, ask, deny, permissionMode }
         return (await import('../commands/permissions.ts')).permissions(io, args, { ...flags, settings })
       }),
     )
@@ -229,8 +226,7 @@ function addChangeCommands(program: Command, io: Io, run: RunCommand): void {
     .action((number: string, id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/undo.ts')).release(io, number, id, flags)),
     )
-  projectCommand(program, 'compact', 'compact: replace older messages of a session with a summary')
-    .argument('[id]', 'the session; default: the newest')
+  sessionCommand(program, 'compact', 'compact: replace older messages of a session with a summary')
     .option('--preview', 'only show what would be replaced, kept, retained and cost')
     .option('--instructions <text>', 'what the summary should keep')
     .option('--from <number>', 'compact what follows this message, from pal messages')
@@ -244,11 +240,10 @@ function addChangeCommands(program: Command, io: Io, run: RunCommand): void {
 }
 
 function addMessageCommands(program: Command, io: Io, run: RunCommand): void {
-  projectCommand(program, 'messages', 'your messages in a session, with their numbers')
-    .argument('[id]', 'the session; default: the newest')
-    .action((id: string | undefined, flags: ProjectFlags) =>
+  sessionCommand(program, 'messages', 'your messages in a session, with their numbers').action(
+    (id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/messages.ts')).messages(io, id, flags)),
-    )
+  )
   projectCommand(program, 'pin', 'keep a message verbatim through every compaction')
     .argument('<number>', 'the number of the message, from pal messages')
     .argument('[id]', 'the session; default: the newest')
@@ -282,7 +277,7 @@ function addMcp(program: Command, io: Io, run: RunCommand): void {
     .option('--cwd <folder>', 'also the memories of this project, whatever folders the client names')
     .action((_: object, command: Command) =>
       run(async () =>
-        (await import('../memory-server/serve.ts')).serveMemory(io, command.optsWithGlobals<ServeFlags>()),
+        (await import('../commands/memory/serve.ts')).serveMemory(io, command.optsWithGlobals<ServeFlags>()),
       ),
     )
 }

@@ -11,7 +11,7 @@ import { jobsFile } from '../../preset/jobs.ts'
 import { readJobs, type JobRow } from '../../tools/shell/background-tasks.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain, exits, fail, type Exit } from '../exit-codes.ts'
 import { typesFor } from '../extensions/load.ts'
 import { newestSession, shortId, showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
@@ -46,7 +46,7 @@ async function showAgents(place: Workplace, store: Store, session: SessionId, js
 /** The types behind what is known of a session, as JSON or as text. */
 async function showTypes(place: Workplace, json: boolean, known: object, text: string): Promise<Exit> {
   const { types, problems } = await typesFor(place)
-  for (const problem of problems) complain(place.io, refuse(exits.failed, problem))
+  for (const problem of problems) fail(place.io, exits.failed, problem)
   const listed = types.map(({ name, description, from }) => ({ name, description, from }))
   if (json) place.io.out(`${safeJson({ ...known, types: listed }, 2)}\n`)
   else place.io.out(prose(`${text}\n${typeTable(types, place.io.columns)}`, place.io.columns))
@@ -60,7 +60,7 @@ async function rowsOf(
 ): Promise<readonly AgentRow[] | null> {
   const found = await resume(store, session, tableOf(place.settings))
   if (found.ok) return withSpent(place, store, (found.latest.background ?? nothingInBackground).agents)
-  complain(place.io, refuse(exits.failed, found.failure.message))
+  fail(place.io, exits.failed, found.failure.message)
   return null
 }
 
@@ -149,7 +149,7 @@ async function showTasks(place: Workplace, store: Store, session: SessionId, jso
   for (const each of [session, ...rows.map(({ child }) => child)]) {
     const read = await readJobs(ports, jobsFile(sessionsFolder(place.home, place.project), each))
     if (read.ok) jobs.set(each, read.rows)
-    else complain(place.io, refuse(exits.failed, read.failure.message))
+    else fail(place.io, exits.failed, read.failure.message)
   }
   const found = tasksOf(session, rows, (each) => jobs.get(each) ?? [])
   if (json) place.io.out(`${safeJson({ session, tasks: found }, 2)}\n`)

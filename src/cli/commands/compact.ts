@@ -14,7 +14,7 @@ import type { Preset } from '../../preset.ts'
 import type { Part, View } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { textIn } from '../../transcript/content.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { replacement } from '../terminal/event-text.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
@@ -88,10 +88,7 @@ async function preview(
     try {
       await writeFile(flags.writeSummary, `${bodyOf(made)}\n`, { mode: 0o600 })
     } catch (error) {
-      return complain(
-        io,
-        refuse(exits.failed, `${flags.writeSummary} cannot be written: ${(error as Error).message}`),
-      )
+      return fail(io, exits.failed, `${flags.writeSummary} cannot be written: ${(error as Error).message}`)
     }
   }
   io.out(

@@ -7,7 +7,7 @@ import { attempt, machineFileSystem, makeFolders } from '../../disk/fs.ts'
 import { writeUnder } from '../../disk/under-root.ts'
 import { settingsName } from '../../settings/load.ts'
 import { check, isKey, keys, type Key } from '../../settings/schema.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain, exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { didYouMean } from '../terminal/suggest.ts'
@@ -50,20 +50,18 @@ export async function showConfig(
   const { io } = place
   if (key === undefined) return list(place, flags.json ?? false)
   if (!isKey(key))
-    return complain(
+    return fail(
       io,
-      refuse(
-        exits.usage,
-        `unknown setting '${key}'.${didYouMean(key, Object.keys(keys))} ${prefix}config lists them all`,
-      ),
+      exits.usage,
+      `unknown setting '${key}'.${didYouMean(key, Object.keys(keys))} ${prefix}config lists them all`,
     )
   if (value === undefined && flags.unset !== true) return one(place, key, flags.json ?? false)
   const given = value === undefined ? undefined : valueIn(value)
   const checked = given === undefined ? null : check(key, given)
   if (checked !== null && (!checked.ok || keys[key].onlyFlag?.includes(given) === true))
-    return complain(io, refuse(exits.usage, `${key} must be ${keys[key].expected}`))
+    return fail(io, exits.usage, `${key} must be ${keys[key].expected}`)
   const why = await write(place, key, given)
-  if (why !== null) return complain(io, refuse(exits.failed, why))
+  if (why !== null) return fail(io, exits.failed, why)
   const others = place.loaded.from.get(key)
   const beaten = others === undefined || others === 'user' ? '' : `; here the ${others} settings override it`
   io.out(
@@ -143,14 +141,13 @@ export async function login(io: Io, provider: string | null = null): Promise<Exi
   const typed = io.inIsTerminal
     ? { ok: true as const, text: await io.secret(name === null ? 'API key: ' : `API key of ${name}: `) }
     : await io.piped()
-  if (!typed.ok) return complain(io, refuse(exits.usage, typed.why))
+  if (!typed.ok) return fail(io, exits.usage, typed.why)
   const key = (typed.text ?? '').trim()
   if (key === '' || /\s/.test(key))
-    return complain(io, refuse(exits.usage, 'that is not a key: it must be one word. Nothing was stored'))
+    return fail(io, exits.usage, 'that is not a key: it must be one word. Nothing was stored')
   const home = homeOf(io)
   const kept = await keepKey(machineFileSystem, home, key, name, uniqueText)
-  if (!kept.ok)
-    return complain(io, refuse(exits.failed, `the key could not be stored: ${kept.failure.message}`))
+  if (!kept.ok) return fail(io, exits.failed, `the key could not be stored: ${kept.failure.message}`)
   io.out(
     `The key is stored in ${credentialsFile(home)}, readable by you only. ${name === null ? 'pal logout' : `pal logout ${name}`} deletes it.\n`,
   )
@@ -161,7 +158,7 @@ export async function logout(io: Io, provider: string | null = null): Promise<Ex
   const name = provider === 'anthropic' ? null : provider
   const forgotten = await forgetKey(machineFileSystem, homeOf(io), name, uniqueText)
   if (!forgotten.ok)
-    return complain(io, refuse(exits.failed, `the key could not be removed: ${forgotten.failure.message}`))
+    return fail(io, exits.failed, `the key could not be removed: ${forgotten.failure.message}`)
   io.out(forgotten.had ? 'The key was deleted.\n' : 'No key was stored.\n')
   return exits.done
 }

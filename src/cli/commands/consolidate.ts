@@ -7,7 +7,7 @@ import { textOf } from '../../memory/keeping/revert.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
 import { undoSet } from '../../memory/keeping/change-sets.ts'
 import { inMemoryStore } from '../../stores/index.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { exits, fail, refuse, type Exit } from '../exit-codes.ts'
 import { withPreset } from '../headless.ts'
 import { uniqueText } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
@@ -30,8 +30,7 @@ function now(io: Io, flags: ConsolidateFlags, scope: string): Promise<Exit> {
   // Nobody goes on from it, so nothing of it lies among the sessions.
   return withPreset(io, options, { store: inMemoryStore() }, async ({ preset: { engine, memoryJobs } }) => {
     const keeper = memoryJobs.options.keepers.find(({ place }) => place.scope === scope)
-    if (keeper === undefined)
-      return complain(io, refuse(exits.usage, `there are no memories of scope ${scope} here`))
+    if (keeper === undefined) return fail(io, exits.usage, `there are no memories of scope ${scope} here`)
     const session = await engine.open()
     const job = memoryJobs.list.start('dream', session.id, Date.now())
     const stopListening = io.onInterrupt(() => job.stop())
@@ -48,16 +47,14 @@ function now(io: Io, flags: ConsolidateFlags, scope: string): Promise<Exit> {
 
 async function report(io: Io, keeper: Keeper, dreamt: Consolidated, json: boolean): Promise<Exit> {
   if (dreamt.kind === 'taken')
-    return complain(
+    return fail(
       io,
-      refuse(
-        exits.failed,
-        `another process is consolidating these memories, says ${join(keeper.place.root, lockName)}; ` +
-          'if that process runs on another machine, its lock expires an hour after it began',
-      ),
+      exits.failed,
+      `another process is consolidating these memories, says ${join(keeper.place.root, lockName)}; ` +
+        'if that process runs on another machine, its lock expires an hour after it began',
     )
   if ('why' in dreamt)
-    return complain(io, refuse(dreamt.kind === 'killed' ? exits.interrupted : exits.failed, dreamt.why))
+    return fail(io, dreamt.kind === 'killed' ? exits.interrupted : exits.failed, dreamt.why)
   const { kind, set, report, dropped, read, changes } = dreamt
   const files = changes.map(({ file, text, by }) => ({ file, removed: text === null, trust: by.trust }))
   if (json) {

@@ -6,19 +6,21 @@ import {
   type RebuiltRequest,
   type RequestSettings,
 } from '../../inspector/requests/request-at.ts'
-import type { SessionId } from '../../transcript/ids.ts'
-import type { Store } from '../../transcript/store.ts'
+import { lookUp, type ModelTable } from '../../model/models.ts'
 import { modelOf, tableOf } from '../../preset.ts'
 import { thinkingOf } from '../../preset/choices.ts'
 import { wireIn, modelIn } from '../../preset/reaching.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import type { FactOf } from '../../transcript/fact.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import { lifetimeMs, type Lifetime } from '../../transcript/lifetime.ts'
+import type { Store } from '../../transcript/store.ts'
+import type { Spoken } from '../../wires/wire.ts'
+import { exits, fail, type Exit } from '../exit-codes.ts'
 import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { bar, percent, prose, table, whole } from '../terminal/tables.ts'
 import type { ProjectFlags, Workplace } from '../workplace/workplace.ts'
-import { cacheText, cacheView, type CacheView } from './context-cache.ts'
-import type { Spoken } from '../../wires/wire.ts'
 
 const barWidth = 24
 
@@ -54,7 +56,7 @@ export async function showContext(
   const { io } = place
   const asked = requestSettingsOf(place)
   const request = await lastRequest(store, session, asked)
-  if (!request.ok) return complain(io, refuse(exits.failed, request.failure.message))
+  if (!request.ok) return fail(io, exits.failed, request.failure.message)
   const { model, window, tokens, counted, isExact, spoken, sent } = request
   const rows = breakdown(request.plainBody, request.view, tokens)
   const about = { model, window, tokens, counted, isExact, cache: cacheView(spoken, asked.models, sent) }
@@ -139,3 +141,62 @@ const countText = (count: ProviderCount): string =>
   'tokens' in count
     ? `The provider counts ${whole(count.tokens)} tokens for this request.`
     : `The provider was not asked for its count: ${safeLine(count.why)}.`
+
+// ---- how a provider caches what it is sent, in words: by its wire and model, not by what we know of one of them ----
+
+/** What is read of a request that was sent. */
+interface Sent {
+  readonly at: number
+  readonly fact: Pick<FactOf<'request-sent'>, 'lifetime'>
+}
+
+export interface CacheView {
+  readonly wire: string
+  /** explicit: up to breakpoints · implicit: prefixes, unasked · none: nothing is cached. */
+  readonly kind: 'explicit' | 'implicit' | 'none'
+  readonly lifetime: Lifetime | null
+  /** False: it may be lost at any time; the lifetime is a guess. */
+  readonly promised: boolean
+  /** False: the server does not say what it read from its cache. */
+  readonly reported: boolean
+  /** Until when the last request is expected there. */
+  readonly expiresAt: string | null
+}
+
+export function cacheView({ wire, model, quirks }: Spoken, models: ModelTable, sent: Sent | null): CacheView {
+  const { kind, lifetimes, promised = true } = wire.cacheRules(lookUp(models, model))
+  const kept = sent === null ? lifetimes[0] : sent.fact.lifetime
+  const lifetime = kind === 'none' ? null : (kept ?? null)
+  return {
+    wire: wire.name,
+    kind: lifetime === null ? 'none' : kind,
+    lifetime,
+    promised,
+    reported: quirks?.cacheUnreported !== true,
+    expiresAt:
+      lifetime === null || sent === null ? null : new Date(sent.at + lifetimeMs(lifetime)).toISOString(),
+  }
+}
+
+/** One line about it. */
+export function cacheText(cache: CacheView, now: number): string {
+  const { kind, lifetime, promised, reported, expiresAt } = cache
+  if (kind === 'none' || lifetime === null) return 'Cache: none'
+  const how = kind === 'explicit' ? 'up to breakpoints' : 'prefixes, without breakpoints'
+  const unreported = reported ? '' : '; the server does not report what it reads from it'
+  if (!promised) return `Cache: ${how}, kept without promise${unreported}`
+  const left = expiresAt === null ? null : Date.parse(expiresAt) - now
+  const state =
+    left === null ? '' : left > 0 ? `; expires in ${minutes(left)}` : `; expired ${minutes(-left)} ago`
+  return `Cache: ${how}, kept for ${lifetime}${state}${unreported}`
+}
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+
+function minutes(ms: number): string {
+  if (ms < minuteMs) return `${Math.ceil(ms / 1000)} s`
+  if (ms < 2 * hourMs) return `${Math.round(ms / minuteMs)} min`
+  return ms < 2 * dayMs ? `${Math.round(ms / hourMs)} h` : `${Math.round(ms / dayMs)} days`
+}

@@ -10,7 +10,7 @@ import { isEditing, isKnown, type StoredEntry, type SummaryEdit } from '../../tr
 import type { SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Store } from '../../transcript/store.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
@@ -27,9 +27,10 @@ export function editsWhy(
 ): Promise<Exit> | Exit {
   const place = /^#?(\d+)$/.exec(number ?? '')?.[1]
   if (place === undefined)
-    return complain(
+    return fail(
       io,
-      refuse(exits.usage, '--why needs the number of a compaction: pal edits N --why; pal edits lists them'),
+      exits.usage,
+      '--why needs the number of a compaction: pal edits N --why; pal edits lists them',
     )
   return showSession(io, session, flags, async (workplace, store, id, json) => {
     const found = await explainedAt(store, id, Number(place))

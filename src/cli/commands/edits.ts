@@ -4,7 +4,7 @@ import { EditList, type DeclinedRow, type EditRow } from '../../projection/edit-
 import type { SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Result, Store } from '../../transcript/store.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { exits, fail, type Exit } from '../exit-codes.ts'
 import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
@@ -16,7 +16,7 @@ export const edits = (io: Io, id: string | undefined, flags: ProjectFlags): Prom
 
 export async function showEdits(io: Io, store: Store, session: SessionId, json: boolean): Promise<Exit> {
   const read = await removalsOf(store, session)
-  if (!read.ok) return complain(io, refuse(exits.failed, read.failure.message))
+  if (!read.ok) return fail(io, exits.failed, read.failure.message)
   const { rows, declined } = read
   io.out(
     json

@@ -27,7 +27,7 @@ import { modelTable } from '../../model/models.ts'
 import { projectStore } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { systemClock, systemIds } from '../../transcript/ids.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { dollars, whole } from '../terminal/tables.ts'
@@ -164,7 +164,7 @@ function ended(io: Io, program: string, args: readonly string[], env: NodeJS.Pro
     const child = spawn(program, args, { stdio: 'inherit', env })
     child.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'ENOENT' ? 'it is not installed, or not on PATH' : error.message
-      resolve(complain(io, refuse(exits.failed, `${programName(program)} cannot be started: ${why}`)))
+      resolve(fail(io, exits.failed, `${programName(program)} cannot be started: ${why}`))
     })
     child.once('exit', (code, signal) =>
       resolve((signal === 'SIGINT' ? exits.interrupted : (code ?? exits.failed)) as Exit),

@@ -8,7 +8,7 @@ import { defaults } from '../../settings/defaults.ts'
 import type { UserBlock } from '../../transcript/content.ts'
 import { isKnown, type Fact } from '../../transcript/fact.ts'
 import { systemClock, systemIds } from '../../transcript/ids.ts'
-import { complain, exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain, exitFor, exits, fail, type Exit } from '../exit-codes.ts'
 import { commandPreset } from '../extensions/load.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
@@ -20,9 +20,9 @@ export async function importSession(io: Io, path: string, flags: ProjectFlags): 
   showProblems(place)
   const stat = await machineFileSystem.stat(path).catch(() => null)
   if (stat !== null && stat.bytes > defaults.cli.recordingBytes)
-    return complain(io, refuse(exits.usage, `${path} is longer than ${defaults.cli.recordingBytes} bytes`))
+    return fail(io, exits.usage, `${path} is longer than ${defaults.cli.recordingBytes} bytes`)
   const read = await importFile(path)
-  if (!read.ok) return complain(io, refuse(exits.usage, read.failure.message))
+  if (!read.ok) return fail(io, exits.usage, read.failure.message)
   const { recording, report } = read
   const { entries, repairs } = toEntries(
     { ...recording, system: null },
@@ -51,7 +51,7 @@ export async function importSession(io: Io, path: string, flags: ProjectFlags): 
     return exits.done
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
-    return complain(io, refuse(exitFor(error.code), error.message))
+    return fail(io, exitFor(error.code), error.message)
   } finally {
     await preset.close()
   }

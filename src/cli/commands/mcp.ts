@@ -1,11 +1,10 @@
 // `pal mcp` and `/mcp`: the MCP servers in use, whether they answer, and what their tools take of every request.
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain, exits, fail, type Exit } from '../exit-codes.ts'
 import { loadExtensions } from '../extensions/load.ts'
-import type { ServerState } from '../extensions/mcp/source.ts'
+import type { ServerState } from '../extensions/mcp/tools.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
-import { shortPath } from '../terminal/short-path.ts'
-import { prose, table, whole } from '../terminal/tables.ts'
+import { shortPath, prose, table, whole } from '../terminal/tables.ts'
 import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
 
 /** Starts them as a session would, and closes them. */
@@ -20,12 +19,10 @@ export async function mcp(io: Io, flags: ProjectFlags): Promise<Exit> {
     const failed = loaded.servers.filter(({ state }) => state === 'failed')
     return failed.length === 0
       ? exits.done
-      : complain(
+      : fail(
           io,
-          refuse(
-            exits.failed,
-            `${failed.length} of ${loaded.servers.length} MCP servers cannot be reached: ${failed.map(({ name }) => name).join(', ')}`,
-          ),
+          exits.failed,
+          `${failed.length} of ${loaded.servers.length} MCP servers cannot be reached: ${failed.map(({ name }) => name).join(', ')}`,
         )
   } finally {
     await loaded.close()

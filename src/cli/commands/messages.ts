@@ -12,7 +12,7 @@ import { isKnown, isRealInput } from '../../transcript/fact.ts'
 import { seq, type Seq } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Store } from '../../transcript/store.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { table } from '../terminal/tables.ts'
@@ -104,7 +104,7 @@ function atMessage(
   return changing(io, id, flags, async (session, { store }) => {
     const earlier = (await earlierInputs(store, session)).find((one) => one.at === at)
     if (earlier !== undefined) return work(session, earlier, store)
-    return complain(io, refuse(exits.usage, `there is no message ${place}; pal messages lists them`))
+    return fail(io, exits.usage, `there is no message ${place}; pal messages lists them`)
   })
 }
 

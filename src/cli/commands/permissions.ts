@@ -6,7 +6,7 @@ import type { Preset } from '../../preset.ts'
 import type { Settings } from '../../settings/schema.ts'
 import { explain, type Explanation } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain, exits, fail, type Exit } from '../exit-codes.ts'
 import { commandPreset } from '../extensions/load.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
@@ -24,10 +24,7 @@ export interface PermissionFlags {
 export async function permissions(io: Io, args: readonly string[], flags: PermissionFlags): Promise<Exit> {
   const [verb, ...rest] = args
   if (verb !== undefined && verb !== 'why')
-    return complain(
-      io,
-      refuse(exits.usage, `usage: pal permissions [why CALL]; unknown: ${JSON.stringify(verb)}`),
-    )
+    return fail(io, exits.usage, `usage: pal permissions [why CALL]; unknown: ${JSON.stringify(verb)}`)
   const place = await openWorkplace(io, flags)
   if (!place.ok) return complain(io, place)
   showProblems(place)
@@ -71,7 +68,7 @@ export async function explainCall(
     text,
     tools.map(({ spec }) => spec.name),
   )
-  if (!parsed.ok) return complain(io, refuse(exits.usage, parsed.why))
+  if (!parsed.ok) return fail(io, exits.usage, parsed.why)
   const { name, input } = parsed.call
   const tool = tools.find(({ spec }) => spec.name === name) ?? unconnected(name)
   const judges = [hookPreview(settings.hooks ?? {}), ...permission.judges]

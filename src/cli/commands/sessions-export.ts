@@ -1,12 +1,19 @@
 // `pal sessions export` and `pal sessions import`: sessions out of this project and into it; spans of them to a collector.
+// Copies go between this project and a folder of JSONL, or the database of a fleet: the same lines at the same places and the
+// same blobs; run again it takes what has come since, and it overwrites nothing.
+import { resolve } from 'node:path'
 import { projectStore } from '../../preset.ts'
+import { copySession } from '../../stores/copy.ts'
+import { fileStore } from '../../stores/index.ts'
 import type { SessionId } from '../../transcript/ids.ts'
-import type { Store } from '../../transcript/store.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import type { Store, Result } from '../../transcript/store.ts'
+import { complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { findSession, newestSession, openingOf } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
-import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
-import type { CopyFlags } from './sessions-copy.ts'
+import { safeJson, safeLine } from '../terminal/safe-text.ts'
+import { whole } from '../terminal/tables.ts'
+import { unchangedRefusal } from '../workplace/unsaved.ts'
+import { openWorkplace, type Workplace, type ProjectFlags } from '../workplace/workplace.ts'
 
 export interface ExportFlags extends CopyFlags {
   /** A folder, or the database of a fleet. */
@@ -21,10 +28,7 @@ export async function exportSessions(io: Io, ids: readonly string[], flags: Expo
   const store = projectStore(place)
   const { otlp, to: folder } = flags
   if ((otlp === undefined) === (folder === undefined))
-    return complain(
-      io,
-      refuse(exits.usage, 'say where to: --to FOLDER, --to postgres, or --otlp ADDRESS; one of them'),
-    )
+    return fail(io, exits.usage, 'say where to: --to FOLDER, --to postgres, or --otlp ADDRESS; one of them')
   if (folder !== undefined) return copiesTo(place, store, ids, folder, flags)
   return spansTo(place, store, ids, otlp!, flags)
 }
@@ -38,7 +42,7 @@ export async function importSessions(
 ): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
-  return (await import('./sessions-copy.ts')).importCopies(place, from, ids, flags)
+  return importCopies(place, from, ids, flags)
 }
 
 async function copiesTo(
@@ -48,7 +52,6 @@ async function copiesTo(
   to: string,
   flags: ExportFlags,
 ): Promise<Exit> {
-  const { exportCopies } = await import('./sessions-copy.ts')
   if (flags.all === true) return exportCopies(place, ids, to, flags)
   const found = await sessionsNamed(store, ids, false)
   return found.ok ? exportCopies(place, found.sessions, to, flags) : complain(place.io, found)
@@ -97,4 +100,186 @@ async function allSessions(store: Store): Promise<Named> {
     if ((await openingOf(store, info.session)).isMain) sessions.push(info.session)
   }
   return { ok: true, sessions: sessions.reverse() }
+}
+
+// ---- copies ----
+
+export interface CopyFlags extends ProjectFlags {
+  readonly all?: boolean | undefined
+  readonly checkpoints?: boolean | undefined
+}
+
+/** The word for the database that PAL_DATABASE_URL names; a folder of that name is `./postgres`. */
+export const database = 'postgres'
+
+export interface Elsewhere {
+  readonly ok: true
+  readonly store: Store
+  readonly name: string
+  close(): Promise<void>
+}
+
+async function exportCopies(
+  place: Workplace,
+  ids: readonly string[],
+  to: string,
+  flags: CopyFlags,
+): Promise<Exit> {
+  const target = await storeAt(place.io, to)
+  if (!target.ok) return complain(place.io, target)
+  return between(place.io, projectStore(place), target, target, ids, flags)
+}
+
+async function importCopies(
+  place: Workplace,
+  from: string,
+  ids: readonly string[],
+  flags: CopyFlags,
+): Promise<Exit> {
+  const unwritable = unchangedRefusal(place)
+  if (unwritable !== null) return complain(place.io, unwritable)
+  const source = await storeAt(place.io, from)
+  if (!source.ok) return complain(place.io, source)
+  const own = { store: projectStore(place), name: place.project.root }
+  return between(place.io, source.store, own, source, ids, { ...flags, all: ids.length === 0 })
+}
+
+/** A folder of sessions, or the database of a fleet. */
+export async function storeAt(io: Io, where: string): Promise<Elsewhere | Refusal> {
+  if (where !== database) {
+    const root = resolve(io.cwd, where)
+    return { ok: true, store: fileStore({ root }), name: root, close: async () => undefined }
+  }
+  const { openFleet } = await import('./fleet/open.ts')
+  const fleet = openFleet(io, {})
+  if (!fleet.ok) return fleet
+  const { postgresStore } = await import('../../postgres/index.ts')
+  const { connection, tenant } = fleet
+  const store = postgresStore({ connection, tenant })
+  const close = async (): Promise<void> => {
+    await store.close()
+    await connection.close()
+  }
+  return { ok: true, store, name: `the database, tenant ${tenant}`, close }
+}
+
+interface CopyRow {
+  readonly session: SessionId
+  readonly entries: number
+  readonly blobs: number
+  readonly refused: string | null
+}
+
+async function between(
+  io: Io,
+  from: Store,
+  to: { readonly store: Store; readonly name: string },
+  opened: Elsewhere,
+  ids: readonly string[],
+  flags: CopyFlags,
+): Promise<Exit> {
+  try {
+    const wanted = await wantedIn(from, ids, flags.all === true)
+    if (!wanted.ok) return complain(io, wanted)
+    if (wanted.sessions.length === 0)
+      return fail(
+        io,
+        exits.session,
+        `there are no sessions to copy; look where they should come from: ${opened.name}`,
+      )
+    const rows: CopyRow[] = []
+    const tell = progress(io, wanted.sessions.length)
+    for (const session of wanted.sessions) {
+      const done = await copied(from, to.store, session, flags.checkpoints === true)
+      rows.push(
+        done.ok
+          ? { session, entries: done.entries, blobs: done.blobs, refused: null }
+          : { session, entries: 0, blobs: 0, refused: done.failure.message },
+      )
+      tell(rows.length)
+    }
+    return report(io, rows, to.name, flags.json === true)
+  } finally {
+    await opened.close()
+  }
+}
+
+function report(io: Io, rows: readonly CopyRow[], to: string, json: boolean): Exit {
+  const refusals = rows.filter(({ refused }) => refused !== null)
+  for (const { refused } of refusals) io.err(`pal: ${safeLine(refused ?? '')}\n`)
+  const sum = (of: (row: CopyRow) => number): number => rows.reduce((all, row) => all + of(row), 0)
+  const [entries, blobs] = [sum((row) => row.entries), sum((row) => row.blobs)]
+  if (json) io.out(`${safeJson({ to, entries, blobs, sessions: rows }, 2)}\n`)
+  else
+    io.out(
+      `${whole(rows.length - refusals.length)} of ${whole(rows.length)} sessions are in ${safeLine(to)}: ${whole(entries)} entries and ${whole(blobs)} blobs were new\n`,
+    )
+  return refusals.length === 0 ? exits.done : exits.failed
+}
+
+/** What the target has of it is the beginning of what comes, or nothing is written. */
+async function copied(
+  from: Store,
+  to: Store,
+  session: SessionId,
+  withCheckpoint: boolean,
+): Promise<Result<{ readonly entries: number; readonly blobs: number }>> {
+  const done = await copySession(from, to, session)
+  const checkpoint = done.ok && withCheckpoint ? await from.getCheckpoint(session) : null
+  if (checkpoint === null) return done
+  const leased = await to.lease(session)
+  // It only saves time: without it the session opens all the same.
+  if (!leased.ok) return done
+  await to.putCheckpoint(leased.lease, checkpoint)
+  await to.release(leased.lease)
+  return done
+}
+
+type Wanted = { readonly ok: true; readonly sessions: readonly SessionId[] } | Refusal
+
+/** Those that are named with what they stand on and what stands on them; or all, oldest first. */
+async function wantedIn(store: Store, ids: readonly string[], isAll: boolean): Promise<Wanted> {
+  const above = new Map<SessionId, SessionId | null>()
+  for await (const info of store.list()) {
+    if (!info.ok) return refuse(exits.failed, `the sessions cannot be listed: ${info.failure.message}`)
+    const { start } = await openingOf(store, info.session)
+    above.set(info.session, start?.parent?.session ?? start?.startedBy ?? null)
+  }
+  const oldestFirst = [...above.keys()].reverse()
+  if (isAll) return { ok: true, sessions: oldestFirst }
+  const wanted = new Set<SessionId>()
+  for (const id of ids) {
+    const found = await findSession(store, id)
+    if (!found.ok) return found
+    for (const one of standingOn(above, found.session)) wanted.add(one)
+    const family = [found.session]
+    for (const member of family)
+      for (const [child, parent] of above)
+        if (parent === member && !family.includes(child)) family.push(child)
+    for (const member of family) wanted.add(member)
+  }
+  return { ok: true, sessions: oldestFirst.filter((session) => wanted.has(session)) }
+}
+
+/** A branch reads its beginning from its parent. */
+function standingOn(
+  above: ReadonlyMap<SessionId, SessionId | null>,
+  session: SessionId,
+): readonly SessionId[] {
+  const line: SessionId[] = []
+  for (let at = above.get(session) ?? null; at !== null && !line.includes(at); at = above.get(at) ?? null)
+    if (above.has(at)) line.push(at)
+  return line
+}
+
+const progressMs = 1000
+
+/** Says how far it is, where somebody watches and it takes long. */
+function progress(io: Io, all: number): (done: number) => void {
+  let last = performance.now()
+  return (done) => {
+    if (!io.errIsTerminal || performance.now() - last < progressMs) return
+    last = performance.now()
+    io.err(`pal: ${done} of ${all} sessions\n`)
+  }
 }

@@ -8,7 +8,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { otlpOf, postOtlp, type OtlpBody } from '../../telemetry/index.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { endpointOf, headersOf, isMemoryOf, resourceOf, timeoutOf } from '../telemetry/setup.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { whole } from '../terminal/tables.ts'
@@ -43,19 +43,17 @@ export async function exportOtlp(
   try {
     for (const session of sessions)
       for await (const item of otlpOf(store, session, options)) {
-        if (!item.ok) return complain(io, refuse(exits.failed, item.failure.message))
+        if (!item.ok) return fail(io, exits.failed, item.failure.message)
         if (item.body === null) {
           io.err(`pal: session ${session} is damaged: ${safeLine(item.damage)}; the rest is exported\n`)
           continue
         }
         const why = await target.send(item.body)
         if (why !== null)
-          return complain(
+          return fail(
             io,
-            refuse(
-              exits.failed,
-              `${why}, so not everything was exported. Run the command again; spans keep their ids`,
-            ),
+            exits.failed,
+            `${why}, so not everything was exported. Run the command again; spans keep their ids`,
           )
         spans += item.body.spans
       }

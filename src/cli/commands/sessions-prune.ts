@@ -20,8 +20,15 @@ import { prose, whole } from '../terminal/tables.ts'
 import { readText } from '../workplace/files.ts'
 import { unchangedRefusal } from '../workplace/unsaved.ts'
 import { openWorkplace, uniqueText, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
-import { bytesOf, familiesOf, membersOf, newestIn, type Member } from './session-families.ts'
-import { createRemover, tableOf } from './sessions-delete.ts'
+import {
+  bytesOf,
+  familiesOf,
+  membersOf,
+  newestIn,
+  createRemover,
+  tableOf,
+  type Member,
+} from './sessions-delete.ts'
 
 export interface PruneFlags extends ProjectFlags {
   readonly days?: number | undefined

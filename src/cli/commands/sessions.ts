@@ -1,7 +1,7 @@
 // `pal sessions`: what there is in this project, newest first. Reads the beginning of each session only.
 import { projectStore } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain, exits, fail, type Exit } from '../exit-codes.ts'
 import { openingOf, shortId } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
@@ -32,7 +32,7 @@ export async function sessions(io: Io, flags: SessionsFlags): Promise<Exit> {
   let isCut = false
   for await (const info of store.list()) {
     if (!info.ok) {
-      complain(io, refuse(exits.failed, info.failure.message))
+      fail(io, exits.failed, info.failure.message)
       continue
     }
     const { start, isMain, words, state, why } = await openingOf(store, info.session)

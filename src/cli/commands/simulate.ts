@@ -13,7 +13,7 @@ import {
 } from '../../simulator/index.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { readText } from '../workplace/files.ts'
-import type { Io } from '../terminal/io.ts'
+import { interrupted, type Io } from '../terminal/io.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import { dollars, whole } from '../terminal/tables.ts'
 
@@ -45,12 +45,7 @@ export async function simulate(io: Io, flags: SimulateFlags): Promise<Exit> {
   io.err(
     `pal: a scripted model answers here; it understands nothing. In another terminal: ANTHROPIC_BASE_URL=${started} pal -p "PROMPT". Clients of OpenAI take ${started}/v1 as their base URL, clients of Gemini ${started}. Press Ctrl-C to stop\n`,
   )
-  await new Promise<void>((resolve) => {
-    const stop = io.onInterrupt(() => {
-      stop()
-      resolve()
-    })
-  })
+  await interrupted(io)
   await simulator.stop()
   return exits.done
 }

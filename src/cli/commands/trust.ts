@@ -1,7 +1,7 @@
 // `pal trust`: shows what of this folder would act, and lets exactly that act. On a terminal it asks; a script that runs
 // it has decided.
 import { machineFileSystem } from '../../disk/fs.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain, exits, fail, type Exit } from '../exit-codes.ts'
 import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { revealed } from '../terminal/approval-text.ts'
@@ -32,15 +32,13 @@ export async function trust(io: Io, flags: TrustFlags): Promise<Exit> {
     const answer = await askInLines(io, place, content)
     if (answer !== 'yes') {
       const kept = answer === 'no' ? await decide(place, content, 'no') : { ok: true as const }
-      if (!kept.ok)
-        return complain(io, refuse(exits.failed, `the decision could not be saved: ${kept.failure.message}`))
+      if (!kept.ok) return fail(io, exits.failed, `the decision could not be saved: ${kept.failure.message}`)
       io.out('Nothing was trusted.\n')
       return exits.done
     }
   }
   const kept = await decide(place, content, 'yes')
-  if (!kept.ok)
-    return complain(io, refuse(exits.failed, `the decision could not be saved: ${kept.failure.message}`))
+  if (!kept.ok) return fail(io, exits.failed, `the decision could not be saved: ${kept.failure.message}`)
   const { root } = place.project
   if (flags.json === true) io.out(`${safeJson({ folder: root, trusted: true, files: rows(content) }, 2)}\n`)
   else
@@ -57,8 +55,7 @@ export async function trust(io: Io, flags: TrustFlags): Promise<Exit> {
 
 async function untrust({ io, trustPlace, project }: Workplace, json: boolean): Promise<Exit> {
   const kept = await forgetTrust({ ...trustPlace, fs: machineFileSystem })
-  if (!kept.ok)
-    return complain(io, refuse(exits.failed, `the decision could not be saved: ${kept.failure.message}`))
+  if (!kept.ok) return fail(io, exits.failed, `the decision could not be saved: ${kept.failure.message}`)
   if (json) io.out(`${safeJson({ folder: project.root, trusted: false }, 2)}\n`)
   else io.out(`${safeLine(project.root)} is no longer trusted.\n`)
   return exits.done

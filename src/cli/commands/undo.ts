@@ -7,7 +7,7 @@ import { projectStore, type Preset } from '../../preset.ts'
 import { unsavedStore } from '../../stores/unsaved.ts'
 import { seq, type Seq, type SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import { complain, exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain, exitFor, exits, fail, type Exit } from '../exit-codes.ts'
 import { commandPreset } from '../extensions/load.ts'
 import { findSession, newestSession } from '../session-lookup.ts'
 import { memoryLine, replacement } from '../terminal/event-text.ts'
@@ -21,7 +21,7 @@ import { removalsOf } from './edits.ts'
 export const undo = (io: Io, place: string, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
   atPlace(io, place, id, flags, async (session, target, { store }) => {
     const refusal = await foreignRefusal(store, session.id, target)
-    if (refusal !== null) return complain(io, refuse(exits.failed, refusal))
+    if (refusal !== null) return fail(io, exits.failed, refusal)
     return restore(io, session, target, flags.json === true ? null : 'pal ')
   })
 
@@ -108,9 +108,7 @@ function atPlace(
 ): Promise<Exit> {
   const target = placeIn(place)
   if (target === null)
-    return Promise.resolve(
-      complain(io, refuse(exits.usage, `there is no edit ${place}; pal edits lists them`)),
-    )
+    return Promise.resolve(fail(io, exits.usage, `there is no edit ${place}; pal edits lists them`))
   return changing(io, id, flags, (session, preset) => work(session, target, preset))
 }
 
@@ -160,7 +158,7 @@ async function inSession(
     }
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
-    return complain(io, refuse(exitFor(error.code), error.message))
+    return fail(io, exitFor(error.code), error.message)
   }
 }
 

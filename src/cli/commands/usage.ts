@@ -20,10 +20,9 @@ import {
 } from '../../lab/index.ts'
 import { tableOf } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { complain, exits, fail, type Exit, type Refusal } from '../exit-codes.ts'
 import { sinceOf, verdictOn } from '../replay/own.ts'
-import { play } from '../replay/replay.ts'
-import { recordingsAt } from '../replay/recordings.ts'
+import { play, recordingsAt } from '../replay/replay.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { counted, countedByUs, dollars, percent, prose, table, whole } from '../terminal/tables.ts'
@@ -59,8 +58,7 @@ export async function usage(
   now: () => number = Date.now,
 ): Promise<Exit> {
   const since = sinceOf(flags.since, now())
-  if (since === null)
-    return complain(io, refuse(exits.usage, '--since must be a day as 2026-11-01, or days back as 7d'))
+  if (since === null) return fail(io, exits.usage, '--since must be a day as 2026-11-01, or days back as 7d')
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   const found =
@@ -68,7 +66,7 @@ export async function usage(
   if ('exit' in found) return complain(io, found)
   const gathered = await gather(io, found, since, now)
   if (gathered.requests.length === 0)
-    return complain(io, refuse(exits.failed, nothingIn(found.length, gathered, flags.since)))
+    return fail(io, exits.failed, nothingIn(found.length, gathered, flags.since))
   const by = flags.by ?? 'day'
   const report = usageReport(gathered.requests, by, tableOf(place.settings))
   const verdict = flags.compare === true ? await comparison(found, io, now) : ''

@@ -6,7 +6,7 @@ import { gitIn, mergeBranch, type Worker } from '../../forks/agents/index.ts'
 import type { JobLook } from '../../forks/memory/memory-jobs.ts'
 import { commandEnvironment } from '../../tools/shell/environment.ts'
 import { agentTable, tasksOf, taskTable, typeTable, withSpent } from '../commands/agents.ts'
-import { exits, type Exit } from '../exit-codes.ts'
+import { exits, fail, type Exit } from '../exit-codes.ts'
 import { shortId } from '../session-lookup.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
 import { moment } from '../terminal/tables.ts'
@@ -37,7 +37,7 @@ export async function tasksCommand(context: CommandContext, rest: string): Promi
   return withSession(context, async (session) => {
     const rows = (each: string) => preset.backgroundTasks.rows(each)
     const agents = await withSpent(place, preset.store, session.agents())
-    const onMemories = memoryJobTable(preset.memoryJobs.list.looks())
+    const onMemories = preset.memoryJobs.list.looks().map(jobText).join('')
     const tasks = tasksOf(session.id, agents, rows, phrasesOf(context, session))
     place.io.out(taskTable(tasks, place.io.columns, onMemories))
     if (await preset.agents.hasMail(session.id)) place.io.out('new messages arrive with the next turn\n')
@@ -152,21 +152,14 @@ const phrasesOf = ({ preset }: CommandContext, { id }: Session): ReadonlyMap<str
     }) as readonly (readonly [string, string])[],
   )
 
-function wrong(context: CommandContext, message: string): Exit {
-  context.place.io.err(`pal: ${message}\n`)
-  return exits.usage
-}
+const wrong = ({ place }: CommandContext, message: string): Exit => fail(place.io, exits.usage, message)
 
 // ---- memory jobs ----
 
 const jobNames = { extraction: 'saving memories', dream: 'consolidating memories' } as const
 
-/** One block a job: what it is and does, what it called, what it changed, and what it said last. */
-function memoryJobTable(jobs: readonly JobLook[]): string {
-  return jobs.map(blockOf).join('')
-}
-
-function blockOf({
+/** What it is and does, what it called, what it changed, and what it said last. */
+function jobText({
   id,
   kind,
   since,
@@ -194,9 +187,10 @@ function blockOf({
     .join('')
 }
 
-function stopMemoryJob({ place, preset }: CommandContext, id: string): Promise<Exit> {
-  const isStopped = preset.memoryJobs.list.stop(id)
-  if (isStopped) place.io.out(`${safeLine(id)} is stopping; it writes nothing more\n`)
-  else place.io.err(`pal: no job ${safeLine(id)} is running; /tasks lists them\n`)
-  return Promise.resolve(isStopped ? exits.done : exits.usage)
+function stopMemoryJob(context: CommandContext, id: string): Exit {
+  const { place, preset } = context
+  if (!preset.memoryJobs.list.stop(id))
+    return wrong(context, `no job ${safeLine(id)} is running; /tasks lists them`)
+  place.io.out(`${safeLine(id)} is stopping; it writes nothing more\n`)
+  return exits.done
 }

@@ -8,7 +8,7 @@ import { showCost } from '../commands/cost.ts'
 import { showEdits } from '../commands/edits.ts'
 import { serverTable } from '../commands/mcp.ts'
 import { placeIn, releasedText, restore } from '../commands/undo.ts'
-import { exits, type Exit } from '../exit-codes.ts'
+import { exits, fail, type Exit } from '../exit-codes.ts'
 import { commandPrompt, type LoadedExtensions } from '../extensions/load.ts'
 import { aboutOf } from '../../preset/pages.ts'
 import { safeLine } from '../terminal/safe-text.ts'
@@ -17,10 +17,9 @@ import { prose, wordWrapped } from '../terminal/tables.ts'
 import { agentsCommand, agentsUsage, tasksCommand } from './agent-commands.ts'
 import { withSession, type CommandContext } from './context.ts'
 import { compactCommand, pinCommand, resumeCommand, rewindCommand } from './history-commands.ts'
-import { modelCommand } from './model-command.ts'
-import { permissionsCommand } from './permission-commands.ts'
+import { modelCommand, permissionsCommand } from './mode-commands.ts'
 import { exportCommand, initCommand, statusCommand } from './session-commands.ts'
-import { noteLine, shellLine } from './shell-line.ts'
+import { noteLine, shellLine } from './input-line.ts'
 import { trustCommand } from './trust-commands.ts'
 
 interface Command {
@@ -44,10 +43,8 @@ const numbered =
   (usage: string, work: (context: CommandContext, session: Session, target: Seq) => Promise<void>) =>
   async (context: CommandContext, rest: string): Promise<Exit> => {
     const target = placeIn(rest.replace(/^#/, ''))
-    if (target === null) {
-      context.place.io.err(`pal: usage: ${usage}; /edits lists the numbers\n`)
-      return exits.usage
-    }
+    if (target === null)
+      return fail(context.place.io, exits.usage, `usage: ${usage}; /edits lists the numbers`)
     return withSession(context, async (session) => {
       await work(context, session, target)
       context.refresh?.()
@@ -150,9 +147,8 @@ const commands: Readonly<Record<string, Command>> = {
     group: 'Project',
     run: async ({ place }, rest) => {
       const flags = { cwd: place.project.cwd }
-      return rest === ''
-        ? (await import('../commands/memory/list.ts')).memory(place.io, flags)
-        : (await import('../commands/memory/list.ts')).searchMemory(place.io, rest.split(/\s+/), flags)
+      const { memory, searchMemory } = await import('../commands/memory/list.ts')
+      return rest === '' ? memory(place.io, flags) : searchMemory(place.io, rest.split(/\s+/), flags)
     },
   },
   permissions: {
@@ -236,10 +232,11 @@ export async function runOwnLine(context: CommandContext, line: string): Promise
     ...Object.keys(aliases),
     ...context.loaded.commands.map((page) => page.name),
   ]
-  context.place.io.err(
-    `pal: unknown command /${safeLine(name)}.${didYouMean(name, known, '/')} /help lists the commands; to send it to the model, start with //\n`,
+  return fail(
+    context.place.io,
+    exits.usage,
+    `unknown command /${safeLine(name)}.${didYouMean(name, known, '/')} /help lists the commands; to send it to the model, start with //`,
   )
-  return exits.usage
 }
 
 /** Each with how it is written, for lists and completion. */

@@ -2,7 +2,7 @@
 import type { Session } from '../../engine/session.ts'
 import type { Preset } from '../../preset.ts'
 import type { SessionId } from '../../transcript/ids.ts'
-import { exits, type Exit } from '../exit-codes.ts'
+import { exits, fail, type Exit } from '../exit-codes.ts'
 import type { LoadedExtensions } from '../extensions/load.ts'
 import type { Change } from '../terminal/change.ts'
 import type { Workplace } from '../workplace/workplace.ts'
@@ -57,9 +57,7 @@ export interface Question<T> {
 }
 
 /** Asked where answers are given by a letter. */
-export interface KeyedQuestion<T> {
-  readonly title: string
-  readonly subject: string
+export interface KeyedQuestion<T> extends Pick<Question<T>, 'title' | 'subject'> {
   readonly choices: readonly KeyedChoice<T>[]
 }
 
@@ -76,6 +74,5 @@ export async function withSession(
 ): Promise<Exit> {
   const session = context.begun()
   if (session !== null) return look(session)
-  context.place.io.err('pal: the session has no messages yet\n')
-  return exits.usage
+  return fail(context.place.io, exits.usage, 'the session has no messages yet')
 }

@@ -11,7 +11,7 @@ import {
   type EarlierInput,
 } from '../commands/messages.ts'
 import { describeCompaction, placeIn } from '../commands/undo.ts'
-import { exits, type Exit } from '../exit-codes.ts'
+import { exits, fail, type Exit } from '../exit-codes.ts'
 import { findSession, openingOf } from '../session-lookup.ts'
 import { moment } from '../terminal/tables.ts'
 import { withSession, type Choice, type CommandContext } from './context.ts'
@@ -98,10 +98,8 @@ async function chosen(
 export async function resumeCommand(context: CommandContext, rest: string): Promise<Exit> {
   const { store } = context.preset
   const wanted = rest === '' ? await chooseSession(context) : rest
-  if (wanted === null) {
-    context.place.io.err('pal: usage: /resume ID; !pal sessions lists the ids\n')
-    return exits.usage
-  }
+  if (wanted === null)
+    return fail(context.place.io, exits.usage, 'usage: /resume ID; !pal sessions lists the ids')
   const found = await findSession(store, wanted, '/resume')
   if (!found.ok) throw new RefusedError(found)
   if (found.session === context.begun()?.id) {

@@ -7,12 +7,11 @@ import { windowOf } from '../../model/models.ts'
 import { textIn } from '../../transcript/content.ts'
 import { isKnown, isRealInput } from '../../transcript/fact.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { exits, fail, type Exit } from '../exit-codes.ts'
 import { shortId } from '../session-lookup.ts'
 import { describeCall } from '../terminal/event-text.ts'
 import { safeLine } from '../terminal/safe-text.ts'
-import { shortPath } from '../terminal/short-path.ts'
-import { dollars, prose, table, whole } from '../terminal/tables.ts'
+import { shortPath, dollars, prose, table, whole } from '../terminal/tables.ts'
 import { readText } from '../workplace/files.ts'
 import { modelInUse, withSession, type CommandContext } from './context.ts'
 
@@ -44,10 +43,10 @@ export const exportCommand = (context: CommandContext, rest: string): Promise<Ex
     const { place, preset } = context
     const file = resolve(place.project.cwd, rest === '' ? `pal-${shortId(id)}.md` : rest)
     const line = await lineageOf(preset.store, id)
-    if (!line.ok) return complain(place.io, refuse(exits.failed, line.failure.message))
+    if (!line.ok) return fail(place.io, exits.failed, line.failure.message)
     const parts = [`# Session ${id}\n`]
     for await (const item of readLine(preset.store, line.links, {})) {
-      if (item.kind === 'failed') return complain(place.io, refuse(exits.failed, item.failure.message))
+      if (item.kind === 'failed') return fail(place.io, exits.failed, item.failure.message)
       if (item.kind !== 'entry' || !isKnown(item.entry)) continue
       const { fact } = item.entry
       if (isRealInput(fact)) parts.push(`## You\n\n${textIn(fact.content, '\n')}\n`)
@@ -64,7 +63,7 @@ export const exportCommand = (context: CommandContext, rest: string): Promise<Ex
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
       const why = code === 'EEXIST' ? 'the file exists already; give another name: /export FILE' : message
-      return complain(place.io, refuse(exits.failed, `${file} was not written: ${why}`))
+      return fail(place.io, exits.failed, `${file} was not written: ${why}`)
     }
     place.io.out(`Exported to ${safeLine(file)}\n`)
     return exits.done

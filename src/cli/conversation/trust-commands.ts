@@ -1,6 +1,6 @@
 // The question of trust in a conversation: at its start where something of the folder waits for a decision, and with
 // `/trust`. A yes counts at once: everything is opened anew, and the session goes on with it.
-import { exits, refuse, type Exit } from '../exit-codes.ts'
+import { exits, fail, refuse, type Exit } from '../exit-codes.ts'
 import { revealed } from '../terminal/approval-text.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import {
@@ -74,10 +74,8 @@ export async function trustCommand(context: CommandContext, word: string): Promi
     context.place.io.out(`${safeLine(project.root)} is no longer trusted\n`)
     return exits.done
   }
-  if (word !== '' && word !== 'list' && word !== 'diff') {
-    io.err('pal: usage: /trust [list|diff|remove]\n')
-    return exits.usage
-  }
+  if (word !== '' && word !== 'list' && word !== 'diff')
+    return fail(io, exits.usage, 'usage: /trust [list|diff|remove]')
   const content = await folderContent(place, true)
   const isOpen = content.files.some(({ state }) => state !== 'approved')
   if (word === 'diff') {

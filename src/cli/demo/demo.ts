@@ -12,7 +12,7 @@ import { projectOf } from '../../preset/project.ts'
 import { createTags } from '../../projection/layers/snip.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { noBash } from '../../tools/shell/bash.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { exits, fail, type Exit } from '../exit-codes.ts'
 import { progressLine } from '../terminal/event-text.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeStream } from '../terminal/safe-text.ts'
@@ -29,15 +29,12 @@ export async function demo(io: Io): Promise<Exit> {
       `pal: a model can be reached (${place.accessFrom}); pal -p "…" works with it. This demo stays offline.\n`,
     )
   if (findProgram('bash', io.environment['PATH'], []) === null)
-    return complain(io, refuse(exits.failed, `the demo runs real commands: ${noBash}`))
+    return fail(io, exits.failed, `the demo runs real commands: ${noBash}`)
   const made = await attempt(`making a folder in ${tmpdir()}`, async () => ({
     folder: await mkdtemp(join(tmpdir(), 'pal-demo-')),
   }))
   if (!made.ok)
-    return complain(
-      io,
-      refuse(exits.failed, `${made.failure.message}. Set TMPDIR to a folder you can write to`),
-    )
+    return fail(io, exits.failed, `${made.failure.message}. Set TMPDIR to a folder you can write to`)
   const { folder } = made
   try {
     await makeProject(join(folder, 'till'))
@@ -49,7 +46,7 @@ export async function demo(io: Io): Promise<Exit> {
 
 async function play(io: Io, folder: string): Promise<Exit> {
   const found = await projectOf(machineFileSystem, join(folder, 'till'))
-  if (!found.ok) return complain(io, refuse(exits.failed, found.failure.message))
+  if (!found.ok) return fail(io, exits.failed, found.failure.message)
   const { windowTokens, maxOutputTokens, model, messageChars, keep } = defaults.demo
   const embedded = await startEmbedded()
   const preset = createPreset({
@@ -134,7 +131,7 @@ async function turn(io: Io, session: Session, prompt: string, signal: AbortSigna
     if (line !== null) io.out(prose(`  ${line}\n`, io.columns))
     if (event.type === 'turn-end' && event.outcome !== 'done') {
       if (event.outcome === 'aborted') return exits.interrupted
-      return complain(io, refuse(exits.failed, event.failure?.message ?? 'the demo failed'))
+      return fail(io, exits.failed, event.failure?.message ?? 'the demo failed')
     }
   }
   return exits.done

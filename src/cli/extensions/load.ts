@@ -14,7 +14,7 @@ import { withoutKeys } from '../../wires/providers.ts'
 import type { Gate } from '../trust/gate.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 import { findServers } from './mcp/servers.ts'
-import { toolSource, type ServerState } from './mcp/source.ts'
+import { toolSource, type ServerState } from './mcp/tools.ts'
 
 export interface LoadedExtensions {
   readonly extensions: Extensions

@@ -13,11 +13,11 @@ import {
   type Verdict,
 } from '../../lab/index.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { table } from '../terminal/tables.ts'
-import { progressOn } from './progress.ts'
+import { progressOn } from './reporting.ts'
 
 export interface CompactionFlags {
   readonly json?: boolean | undefined
@@ -81,14 +81,12 @@ async function showOne(sources: readonly Source[], number: number, isJson: boole
     io.out(isJson ? `${safeJson(shown, 2)}\n` : shownText(shown, clientOf(imported.recording), io.columns))
     return exits.done
   }
-  return complain(
+  return fail(
     io,
-    refuse(
-      exits.usage,
-      count === 0
-        ? 'no compaction is recorded in there; --show needs one'
-        : `there are ${count} recorded compactions; --show takes a number from 1 to ${count}`,
-    ),
+    exits.usage,
+    count === 0
+      ? 'no compaction is recorded in there; --show needs one'
+      : `there are ${count} recorded compactions; --show takes a number from 1 to ${count}`,
   )
 }
 

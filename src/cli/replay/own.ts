@@ -13,7 +13,7 @@ import {
   type Source,
 } from '../../lab/index.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { complain, exits, fail, type Exit, type Refusal } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { dollars, table, whole } from '../terminal/tables.ts'
@@ -43,10 +43,9 @@ export async function ownSessions(
 ): Promise<Exit> {
   const began = now()
   const since = sinceOf(flags.since, began)
-  if (since === null)
-    return complain(io, refuse(exits.usage, '--since must be a day as 2026-11-01, or days back as 7d'))
+  if (since === null) return fail(io, exits.usage, '--since must be a day as 2026-11-01, or days back as 7d')
   const found = await findOwn(io, { since, limit: flags.limit ?? defaults.lab.ownLimit })
-  if (found.sessions.length === 0) return complain(io, refuse(exits.failed, nothingFound(found)))
+  if (found.sessions.length === 0) return fail(io, exits.failed, nothingFound(found))
   const sources = found.sessions.map(({ path }): Source => ({ kind: 'file', path }))
   const played = await play(await withoutCopies(sources), () => now() - began > defaults.lab.ownMs)
   if ('exit' in played) return complain(io, played)

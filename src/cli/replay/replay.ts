@@ -1,6 +1,9 @@
 // `pal replay`: recorded sessions under other policies: what would have been sent, cached, paid and lost.
-import { readFile, stat } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { readFile, stat, readdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import {
   comparedText,
   comparedWith,
@@ -16,6 +19,7 @@ import {
   sampleSources,
   texts,
   withoutCopies,
+  playOne,
   type BatchOptions,
   type Outcome,
   type Policy,
@@ -23,14 +27,11 @@ import {
 } from '../../lab/index.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { findModel, simulatedModels } from '../../simulator/index.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { judgeCompactions, type CompactionFlags } from './compactions.ts'
 import { ownSessions, type OwnFlags } from './own.ts'
-import { progressOn } from './progress.ts'
-import { recordingsAt } from './recordings.ts'
-import { reportFor, writePage } from './reporting.ts'
-import { share, work } from './workers.ts'
+import { progressOn, reportFor, writePage } from './reporting.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 
 export interface ReplayArguments extends OwnFlags, CompactionFlags {
@@ -68,11 +69,11 @@ export async function replayCommand(flags: ReplayArguments, io: ReplayIo): Promi
   const { path, sample = false } = flags
   const isOwn = flags.own === true || (path === undefined && !sample)
   if (Number(path !== undefined) + Number(sample) + Number(flags.own === true) > 1)
-    return complain(io, refuse(exits.usage, 'a path, --own and --sample do not go together'))
+    return fail(io, exits.usage, 'a path, --own and --sample do not go together')
   if (flags.compactions !== true && (flags.show !== undefined || flags.simulated === true))
-    return complain(io, refuse(exits.usage, '--show and --simulated go with --compactions'))
+    return fail(io, exits.usage, '--show and --simulated go with --compactions')
   if (flags.compactions === true && isOwn)
-    return complain(io, refuse(exits.usage, '--compactions needs a recording, a folder of them or --sample'))
+    return fail(io, exits.usage, '--compactions needs a recording, a folder of them or --sample')
   const options = await optionsFor(flags)
   if ('exit' in options) return complain(io, options)
   if (isOwn)
@@ -184,5 +185,99 @@ async function policiesFor(name: string): Promise<readonly Policy[] | Refusal> {
       exits.usage,
       `${name} is neither a policy nor a file; there are ${names}, and the sets ${sets}`,
     )
+  }
+}
+
+// ---- many recordings shared among processes of this same command ----
+// Each worker gets the job as its first line, then one
+// recording after the other as soon as it is free, and prints what comes out as lines of JSON; `done` ends a recording.
+
+type Said = Outcome | { readonly kind: 'done' }
+
+export interface Shared {
+  readonly outcomes: AsyncIterable<Outcome>
+  /** Why something is missing, once all have ended. */
+  failure(): string | null
+}
+
+/** The other side: plays what comes in until the input ends. */
+export async function work(lines: AsyncIterable<string>, out: (text: string) => void): Promise<void> {
+  /** It is told first: everything but the recordings. */
+  let job: BatchOptions | null = null
+  for await (const line of lines) {
+    if (job === null) {
+      job = JSON.parse(line) as BatchOptions
+      continue
+    }
+    const { source, file } = JSON.parse(line) as { readonly source: Source; readonly file: number }
+    for await (const outcome of playOne(source, file, job)) out(`${JSON.stringify(outcome)}\n`)
+    out('{"kind":"done"}\n')
+  }
+}
+
+export interface SharedOptions {
+  readonly sources: readonly Source[]
+  readonly job: BatchOptions
+  readonly workers: number
+  /** How the command calls itself. */
+  readonly self: readonly string[]
+  /** Asked before each recording: the rest is left out. */
+  readonly isOver?: (() => boolean) | undefined
+}
+
+export function share({ sources, job, workers, self, isOver = () => false }: SharedOptions): Shared {
+  const [command, ...args] = self
+  const queue = sources.map((source, file) => ({ source, file }))
+  let failure: string | null = null
+  const waiting: Outcome[] = []
+  const state = { running: workers, wake: (): void => undefined }
+  const begin = (): void => {
+    const child = spawn(command!, [...args, 'replay', '--worker'], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const next = (): void => {
+      const task = isOver() ? undefined : queue.shift()
+      if (task === undefined) child.stdin.end()
+      else child.stdin.write(`${JSON.stringify(task)}\n`)
+    }
+    // A worker that has died does not listen any more; its exit says so.
+    child.stdin.on('error', () => undefined)
+    child.stdin.write(`${JSON.stringify(job)}\n`)
+    next()
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const said = JSON.parse(line) as Said
+      if (said.kind === 'done') next()
+      else waiting.push(said)
+      state.wake()
+    })
+    child.on('error', (error) => (failure = `a worker could not be started: ${error.message}`))
+    child.on('close', (code) => {
+      if (code !== 0) failure ??= `a worker ended with ${code}; try again with --jobs 1`
+      state.running -= 1
+      state.wake()
+    })
+  }
+  async function* outcomes(): AsyncGenerator<Outcome> {
+    for (let count = 0; count < workers; count++) begin()
+    while (state.running > 0 || waiting.length > 0) {
+      yield* waiting.splice(0)
+      if (state.running > 0 && waiting.length === 0)
+        await new Promise<void>((resolve) => (state.wake = resolve))
+    }
+  }
+  return { outcomes: outcomes(), failure: () => failure }
+}
+
+/** The recordings that a path names: a file, or every one below a folder. In a fixed order, so that the same sessions are held out wherever they lie. */
+export async function recordingsAt(path: string): Promise<readonly string[] | Refusal> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [path]
+    const found = await readdir(path, { recursive: true })
+    const names = found.filter((name) => /\.jsonl(?:\.gz)?$/.test(name)).sort()
+    if (names.length === 0)
+      return refuse(exits.usage, `${path} contains no recording (*.jsonl or *.jsonl.gz)`)
+    return names.map((name) => join(path, name))
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = code === 'ENOENT' ? 'there is no such file or folder' : message
+    return refuse(exits.usage, `${path} cannot be read: ${why}. Name a session file, or a folder of them`)
   }
 }

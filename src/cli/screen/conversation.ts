@@ -15,12 +15,12 @@ import { hearWishes } from '../conversation/wishes.ts'
 import { Conversation, attemptWork, reopen } from '../conversation/conversation.ts'
 import { chooseSession, resumeCommand } from '../conversation/history-commands.ts'
 import { isOwnLine, unescaped } from '../conversation/input-line.ts'
-import { modeAfter } from '../conversation/permission-commands.ts'
+import { modeAfter } from '../conversation/mode-commands.ts'
 import { askTrust, waitingAtStart } from '../conversation/trust-commands.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import type { LoadedExtensions } from '../extensions/load.ts'
 import { openPreset, type ConversationOptions, type OpenedPreset } from '../headless.ts'
-import type { Io } from '../terminal/io.ts'
+import { suspend, type Io } from '../terminal/io.ts'
 import { Notifier } from '../terminal/notification.ts'
 import { uniqueText, type Workplace } from '../workplace/workplace.ts'
 import {
@@ -33,11 +33,9 @@ import {
   pastInputs,
   type PastInputsPlace,
 } from './input.ts'
-import { Log } from './log.ts'
-import { loggingIo } from './logging-io.ts'
+import { Log, loggingIo } from './log.ts'
 import { approvalOf } from './question.ts'
 import { Screen } from './screen.ts'
-import { suspend } from './suspend.ts'
 import { coldReturn, firstStatus, spentStatus, startLine } from './status.ts'
 import { themeOf } from './theme.ts'
 

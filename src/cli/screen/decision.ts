@@ -8,6 +8,7 @@ import {
   decodeKittyPrintable,
   Editor,
   matchesKey,
+  parseKey,
   type Component,
   type Focusable,
   type TUI,
@@ -174,3 +175,7 @@ export class DecisionBlock<T> implements Component, Focusable {
     ]
   }
 }
+
+/** Whether a person pressed it: a terminal also answers what it is asked. */
+export const isTyped = (data: string): boolean =>
+  !data.startsWith('\u001B') || data.startsWith('\u001B[200~') || parseKey(data) !== undefined

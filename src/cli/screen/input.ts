@@ -18,7 +18,7 @@ import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { walkFiles } from '../../tools/search/scan.ts'
 import { safeLine } from '../terminal/safe-text.ts'
-import { shortPath } from '../terminal/short-path.ts'
+import { shortPath } from '../terminal/tables.ts'
 import { readText } from '../workplace/files.ts'
 
 // ---- files and pictures named in the text ----

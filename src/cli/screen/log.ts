@@ -6,10 +6,11 @@ import type { Message, View, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { FenceTag } from '../../transcript/fence.ts'
 import { describeCall, failureText, memoryLine, replacement } from '../terminal/event-text.ts'
+import { withInterrupts, type Io } from '../terminal/io.ts'
 import { safeLine } from '../terminal/safe-text.ts'
-import { AnswerBlock, CallBlock, MessageBlock, NoticeBlock } from './blocks.ts'
-import type { Screen } from './screen.ts'
 import { short } from '../terminal/tables.ts'
+import { AnswerBlock, CallBlock, MessageBlock, NoticeBlock, outputBlock, outputIndent } from './blocks.ts'
+import type { Screen } from './screen.ts'
 import { afterEvent } from './status.ts'
 
 export class Log {
@@ -235,4 +236,21 @@ function injectedLine(text: string): string | null {
 const firstLine = (text: string, mark: string): string => {
   const line = text.trim().split('\n')[0] ?? ''
   return `${mark}${line.slice(0, defaults.cli.columns * 2).toWellFormed()}`
+}
+
+// ---- the `Io` of a command on the screen: it writes to the log, has the room of the log, and hears the keys that interrupt ----
+
+/** A window may be made as small as one likes. */
+const leastColumns = 12
+
+export function loggingIo(io: Io, screen: Screen, stoppable: Set<() => void>): Io {
+  const write = (text: string): void => screen.add(outputBlock(text, io.outColours))
+  return {
+    ...withInterrupts(io, stoppable),
+    out: write,
+    err: write,
+    get columns() {
+      return Math.max(leastColumns, screen.columns - outputIndent * 2)
+    },
+  }
 }

@@ -16,14 +16,11 @@ import {
 import { defaults } from '../../settings/defaults.ts'
 import type { Question } from '../conversation/context.ts'
 import { isDense, isFoldable } from './blocks.ts'
-import { busyLine, busyMs } from './busy-line.ts'
-import { DecisionBlock } from './decision.ts'
-import { pendingAnswer } from './pending-answer.ts'
-import { PickerBlock } from './question.ts'
+import { busyLine, busyMs, statusLine, type Status } from './status.ts'
+import { DecisionBlock, isTyped } from './decision.ts'
+import { pendingAnswer, PickerBlock } from './question.ts'
 import { segmentInPieces } from './segments.ts'
-import { statusLine, type Status } from './status.ts'
 import type { Theme } from './theme.ts'
-import { isTyped } from './typed-key.ts'
 
 export interface ScreenEars {
   readonly submitted: (text: string) => void

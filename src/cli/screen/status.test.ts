@@ -1,5 +1,6 @@
+import { visibleWidth } from '@earendil-works/pi-tui'
 import { describe, expect, it } from 'vitest'
-import { statusLine, type Status } from './status.ts'
+import { busyLine, statusLine, type Status } from './status.ts'
 import { themeOf } from './theme.ts'
 
 const status: Status = {
@@ -21,5 +22,13 @@ describe('the status line', () => {
     expect(at(100)).toBe('claude-sonnet-5 · 5.0K of 1M (1%) · cache 90% · $0.012 · acceptEdits · 1 queued')
     expect(at(60)).toBe('claude-sonnet-5 · 5.0K of 1M (1%) · acceptEdits · 1 queued')
     expect(at(40)).toBe('claude-sonnet-5 · 5.0K of 1M (1%)')
+  })
+})
+
+describe('the line of what runs', () => {
+  it('[TE27] [TE35] says for how long, and stays on one line', () => {
+    const since = performance.now() - 65_000
+    expect(busyLine('Bash npm test', since, 80)).toBe('Bash npm test (1m 05s · esc to interrupt)')
+    expect(visibleWidth(busyLine('x'.repeat(500), since, 60))).toBeLessThanOrEqual(60)
   })
 })

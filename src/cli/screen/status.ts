@@ -1,16 +1,15 @@
 // The line under the editor: the model, how full the window is, how much came from the cache, what it cost. Pure: a record
-// that events change, and a function that writes it in the room there is. And the price of coming back, said before it is
-// paid.
+// that events change, and a function that writes it in the room there is. The line of what runs, above the editor. And the
+// price of coming back, said before it is paid.
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
-import type { LiveEvent } from '../../engine/live.ts'
 import { tokenRates } from '../../engine/limits/spend.ts'
+import type { LiveEvent } from '../../engine/live.ts'
 import type { Session } from '../../engine/session.ts'
 import { windowOf } from '../../model/models.ts'
 import type { Preset } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import { shortPath } from '../terminal/short-path.ts'
-import { dollars, short, whole } from '../terminal/tables.ts'
+import { shortPath, dollars, short, whole, duration } from '../terminal/tables.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 import type { Theme } from './theme.ts'
 
@@ -124,4 +123,18 @@ export function coldReturn(session: Session, preset: Pick<Preset, 'models' | 'mo
     `${gone}: the next request writes ${whole(tokens)} tokens again, about ${dollars(tokens * rates.write)} ` +
     `instead of ${dollars(tokens * rates.read)}; /compact first makes it smaller`
   )
+}
+
+// ---- what runs, for how long, and how to end it: one line that moves ----
+
+/** How often the time in it moves. */
+export const busyMs = 1000
+/** The spinner with its blanks, and one to spare. */
+const spinnerColumns = 4
+
+/** On one line: a longer one would make everything below jump as the time grows. */
+export function busyLine(message: string, since: number | null, columns: number): string {
+  const now = performance.now()
+  const hint = ` (${duration(now - (since ?? now))} · esc to interrupt)`
+  return `${truncateToWidth(message, Math.max(1, columns - hint.length - spinnerColumns), '…')}${hint}`
 }

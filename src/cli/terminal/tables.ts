@@ -1,6 +1,6 @@
 // Tables, wrapped text, bars and numbers for the terminal. Whatever is put into a cell is made safe first.
-import { safeLine } from './safe-text.ts'
 import { whole } from '../../transcript/whole.ts'
+import { safeLine } from './safe-text.ts'
 
 export interface Column {
   readonly title: string
@@ -204,3 +204,7 @@ export function moment(ms: number): string {
   const two = (value: number): string => String(value).padStart(2, '0')
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`
 }
+
+/** A path as people write it: `~` for their home. */
+export const shortPath = (path: string, home: string): string =>
+  path === home ? '~' : path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path

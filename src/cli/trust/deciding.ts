@@ -1,9 +1,9 @@
 // What there is to decide about a folder, and the decision itself. What was shown is what is written down: the files of
 // the list, with the content they had when they were listed, and nothing that came to lie there since.
 import { machineFileSystem, type Result } from '../../disk/fs.ts'
-import { shortPath } from '../terminal/short-path.ts'
+import { shortPath } from '../terminal/tables.ts'
 import type { Workplace } from '../workplace/workplace.ts'
-import { contentKey, type ContentKind } from './content.ts'
+import { contentKey, type ContentKind } from './gate.ts'
 import { contentText, describe, shownPath } from './describe.ts'
 import { actingContent, listed, type ListedFile } from './listing.ts'
 import { writeTrust } from './pins.ts'

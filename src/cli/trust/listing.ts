@@ -12,8 +12,7 @@ import { findServers } from '../extensions/mcp/servers.ts'
 import { pagesIn } from '../../preset/pages.ts'
 import { loadSkills } from '../../preset/skills.ts'
 import { settingsFiles } from '../workplace/files.ts'
-import { contentKey, type ActingFile, type FolderTrust } from './content.ts'
-import { recordingGate } from './gate.ts'
+import { contentKey, recordingGate, type ActingFile, type FolderTrust } from './gate.ts'
 
 export interface ListingPlace {
   readonly fs: FileSystem

@@ -11,7 +11,7 @@ import { attempt, makeFolders, type Result, type FileSystem } from '../../disk/f
 import { replaceFile } from '../../disk/replace.ts'
 import { shaOf } from '../../memory/files.ts'
 import { readText } from '../workplace/files.ts'
-import { contentKey, contentKinds, type ActingFile, type FolderTrust, type Refused } from './content.ts'
+import { contentKey, contentKinds, type ActingFile, type FolderTrust, type Refused } from './gate.ts'
 
 export interface TrustPlace {
   readonly fs: FileSystem

@@ -3,16 +3,13 @@
 import { join } from 'node:path'
 import type { Block, BlockInput, TypedWords } from '../block-input.ts'
 import { blockOf, remainderOf } from '../block.ts'
-import { isPlainPath, quotable } from '../clean.ts'
+import { belowFolder, isPlainPath, quotable } from '../clean.ts'
 import { quotedWords, rulesIn, sightOf } from '../words.ts'
-import { claudeLines } from './claude-lines.ts'
-import { codexLines } from './codex-lines.ts'
-import { isFileOrFolder, readFileWith } from './files.ts'
-import type { HookRun } from './hook-input.ts'
-import type { HookOutput } from './output.ts'
+import { claudeLines, codexLines } from './client-lines.ts'
+import { isFileOrFolder, lastLines } from './files.ts'
+import type { HookRun, HookOutput } from './hook-protocol.ts'
 import { scanOn, type Scan } from './scan.ts'
-import { fieldsOf, listOf, numberOf, textOf, type Fields } from './shape.ts'
-import { objectIn } from '../../transcript/json.ts'
+import { objectIn, fieldsOf, listOf, numberOf, textOf, type Fields } from '../../transcript/json.ts'
 import * as stored from './state.ts'
 
 const blockFile = 'block.json'
@@ -22,8 +19,6 @@ const remainderFile = 'remainder.json'
 export const auditFile = 'audit.json'
 const mostSummaryChars = 200_000
 const mostAudits = 50
-
-const clientNames = { claude: 'claude-code', codex: 'codex', opencode: 'opencode' } as const
 
 /** The file below the folder of work that a path names, if it is there. */
 const isThere = (path: string, cwd: string | null): boolean =>
@@ -39,15 +34,13 @@ export function blockInput(
   typed: readonly TypedWords[],
 ): BlockInput {
   const { client, input } = run
-  const inside = (path: string): string =>
-    input.cwd !== null && path.startsWith(`${input.cwd}/`) ? path.slice(input.cwd.length + 1) : path
   return {
     session: input.session,
     boundary,
-    client: clientNames[client],
+    client,
     typed,
     files: (scan?.files ?? [])
-      .map((file) => ({ ...file, path: inside(file.path) }))
+      .map((file) => ({ ...file, path: belowFolder(file.path, input.cwd) }))
       .filter(({ path }) => isThere(path, input.cwd))
       .toReversed(),
     ...(input.cwd === null ? {} : { folder: input.cwd }),
@@ -158,8 +151,14 @@ export interface AuditRow {
   readonly trigger: string
   readonly summaryChars: number
   /** Null where the summary cannot be read. */
-  readonly words: { readonly all: number; readonly kept: number; readonly shown: number } | null
-  readonly rules: { readonly all: number; readonly kept: number; readonly shown: number } | null
+  readonly words: Sighted | null
+  readonly rules: Sighted | null
+}
+
+interface Sighted {
+  readonly all: number
+  readonly kept: number
+  readonly shown: number
 }
 
 /** Compares what was typed with the summary and the block; what neither shows waits for the next hook. */
@@ -178,7 +177,7 @@ function auditSummary(run: HookRun): void {
     // Codex keeps the user's messages beside its summary.
     const own = run.client === 'codex' ? typed.map(({ text: words }) => words) : []
     const summary = text === null ? null : [text, ...own].join('\n')
-    const row = auditRow({ at: now, trigger, summaryChars, summary, block: said?.text ?? '', typed })
+    const row = auditRow({ at: now, trigger, summaryChars }, summary, said?.text ?? '', typed)
     const history = listOf(stored.readRecord(state, auditFile)?.['history'])
     stored.writeRecord(state, auditFile, { history: [...history, row].slice(-mostAudits) })
     stored.claimRecord(state, summaryFile, 'summary.done.json')
@@ -194,29 +193,23 @@ function auditSummary(run: HookRun): void {
   })
 }
 
-interface Audited {
-  readonly at: number
-  readonly trigger: string
-  readonly summaryChars: number
-  readonly summary: string | null
-  readonly block: string
-  readonly typed: readonly TypedWords[]
-}
-
-function auditRow({ at, trigger, summaryChars, summary, block, typed }: Audited): AuditRow {
-  if (summary === null) return { at, trigger, summaryChars, words: null, rules: null }
+function auditRow(
+  about: Pick<AuditRow, 'at' | 'trigger' | 'summaryChars'>,
+  summary: string | null,
+  block: string,
+  typed: readonly TypedWords[],
+): AuditRow {
+  if (summary === null) return { ...about, words: null, rules: null }
   const words = quotedWords(typed)
   const inSummary = sightOf(summary)
   const inSight = sightOf(`${summary}\n${block}`)
-  const count = (texts: readonly string[]): { all: number; kept: number; shown: number } => ({
+  const count = (texts: readonly string[]): Sighted => ({
     all: texts.length,
     kept: texts.filter(inSummary).length,
     shown: texts.filter(inSight).length,
   })
   return {
-    at,
-    trigger,
-    summaryChars,
+    ...about,
     words: count(words.map(({ text }) => text)),
     rules: count(words.flatMap((one) => rulesIn(one))),
   }
@@ -248,11 +241,7 @@ export function compactionsIn(record: Fields | null): { readonly count: number; 
 const tailBytes = 4 * 1024 * 1024
 
 function codexSummary(transcript: string): string | null {
-  const tail = readFileWith(transcript, ({ bytes, read }) => {
-    const from = Math.max(0, bytes - tailBytes)
-    return read(from, bytes - from).toString('utf8')
-  })
-  for (const line of (tail ?? '').split('\n').toReversed()) {
+  for (const line of lastLines(transcript, tailBytes)) {
     if (!line.slice(0, 200).includes('"compacted"')) continue
     const fields = objectIn(line)
     if (fields?.['type'] === 'compacted') return textOf(fieldsOf(fields['payload'])['message'])

@@ -59,6 +59,15 @@ function bytesAt(fd: number, from: number, length: number): Buffer {
   return into.subarray(0, done)
 }
 
+/** The lines at the end of a file, the newest first; the first bytes may begin within one. */
+export function lastLines(path: string, tailBytes: number): readonly string[] {
+  const tail = readFileWith(path, ({ bytes, read }) => {
+    const from = Math.max(0, bytes - tailBytes)
+    return read(from, bytes - from).toString('utf8')
+  })
+  return (tail ?? '').split('\n').toReversed()
+}
+
 /** Both ends of a file that only grows; the whole where it is small. The cut line in the middle is left out. */
 export function readEnds(path: string, headBytes: number, tailBytes: number): string | null {
   return readFileWith(path, ({ bytes, read }) => {

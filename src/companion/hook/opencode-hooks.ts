@@ -7,9 +7,8 @@ import { blockInput } from './compacting.ts'
 import { isOff, readOptions } from './options.ts'
 import { typedWords } from './prompting.ts'
 import { noteFacts, notedScan } from './scan.ts'
-import { programOf } from './programs.ts'
-import { fieldsOf, listOf, numberOf, textOf, type Fields } from './shape.ts'
-import { isRecord } from '../../transcript/json.ts'
+import { programOf } from '../clean.ts'
+import { isRecord, fieldsOf, listOf, numberOf, textOf, type Fields } from '../../transcript/json.ts'
 import {
   appendTyped,
   openState,

@@ -2,8 +2,7 @@
 // a project is asked: a project's settings can set the one and hold the other.
 import { join } from 'node:path'
 import { isMissing, readSmall } from './files.ts'
-import { fieldsOf, listOf, numberOf, textOf } from './shape.ts'
-import { objectIn } from '../../transcript/json.ts'
+import { objectIn, fieldsOf, listOf, numberOf, textOf } from '../../transcript/json.ts'
 
 export const hookClients = ['claude', 'codex', 'opencode'] as const
 export type HookClient = (typeof hookClients)[number]

@@ -4,8 +4,7 @@
 import type { FailedCommand } from '../block-input.ts'
 import { isPlainPath, isProgramName } from '../clean.ts'
 import { readFileWith, type OpenedFile } from './files.ts'
-import { fieldsOf, listOf, numberOf, textOf, type Fields } from './shape.ts'
-import { isRecord, objectIn } from '../../transcript/json.ts'
+import { isRecord, objectIn, fieldsOf, listOf, numberOf, textOf, type Fields } from '../../transcript/json.ts'
 import { readRecord, scanFile, writeRecord, type SessionState } from './state.ts'
 
 const limits = {

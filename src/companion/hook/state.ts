@@ -6,8 +6,7 @@ import { safeName } from '../../disk/safe-name.ts'
 import type { TypedWords } from '../block-input.ts'
 import * as files from './files.ts'
 import type { HookClient } from './options.ts'
-import { numberOf, textOf, type Fields } from './shape.ts'
-import { objectIn } from '../../transcript/json.ts'
+import { objectIn, numberOf, textOf, type Fields } from '../../transcript/json.ts'
 
 const limits = {
   /** A ledger is read from both ends; the first task stands at its head. */

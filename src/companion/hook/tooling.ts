@@ -3,10 +3,8 @@
 import { join } from 'node:path'
 import { remainder } from './compacting.ts'
 import { createFile, ownFolder } from './files.ts'
-import type { HookRun } from './hook-input.ts'
-import type { HookOutput } from './output.ts'
-import { textOf } from './shape.ts'
-import { isRecord } from '../../transcript/json.ts'
+import type { HookRun, HookOutput } from './hook-protocol.ts'
+import { isRecord, textOf } from '../../transcript/json.ts'
 
 const limits = {
   least: 8000,

@@ -1,7 +1,13 @@
 // Entries of ours in files of the user's: added behind what is there, and taken out by the command they run.
-import { fieldsOf, listOf, textOf, type Fields } from '../hook/shape.ts'
-import { isRecord, objectIn } from '../../transcript/json.ts'
-import { jsonText, quoted } from './plan.ts'
+import { isRecord, objectIn, fieldsOf, listOf, textOf, type Fields } from '../../transcript/json.ts'
+
+const plainWord = /^[\w./:@%+=-]+$/
+
+/** A word as a shell takes it. */
+export const quoted = (word: string): string =>
+  plainWord.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+
+export const jsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
 export type HookEntries = Readonly<Record<string, readonly object[]>>
 

@@ -2,10 +2,10 @@
 // hash of the bytes after. What somebody changed since is not overwritten: it is said.
 import { createHash } from 'node:crypto'
 import { dirname } from 'node:path'
-import { listOf, textOf } from '../hook/shape.ts'
-import { isRecord, objectIn } from '../../transcript/json.ts'
+import { isRecord, objectIn, listOf, textOf } from '../../transcript/json.ts'
 import { withoutOurs } from './merge.ts'
-import type { InstallClient, PlannedFile } from './plan.ts'
+import type { HookClient } from '../hook/options.ts'
+import type { PlannedFile } from './plan.ts'
 
 export interface RecordedFile {
   readonly path: string
@@ -16,7 +16,7 @@ export interface RecordedFile {
 }
 
 export interface InstallRecord {
-  readonly client: InstallClient
+  readonly client: HookClient
   readonly version: string
   readonly files: readonly RecordedFile[]
   /** Made by the install, the deepest last. */
@@ -27,7 +27,7 @@ export const shaOfText = (text: string): string => createHash('sha256').update(t
 
 /** Of one install, whose hooks name this path. A second one keeps what was there before the first. */
 export function recordOf(
-  { client, version, hookPath }: { client: InstallClient; version: string; hookPath: string },
+  { client, version, hookPath }: { client: HookClient; version: string; hookPath: string },
   files: readonly PlannedFile[],
   folders: readonly string[],
   earlier: InstallRecord | null,
@@ -59,7 +59,7 @@ function beforeUs(
   return before === after ? null : before
 }
 
-export function parseInstallRecord(text: string | null, client: InstallClient): InstallRecord | null {
+export function parseInstallRecord(text: string | null, client: HookClient): InstallRecord | null {
   const fields = text === null ? null : objectIn(text)
   const version = textOf(fields?.['version'])
   if (fields === null || fields['client'] !== client || version === null) return null

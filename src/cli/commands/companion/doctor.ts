@@ -4,8 +4,8 @@ import { execFile, execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { optionsFile, readOptions, withOff } from '../../../companion/hook/options.ts'
-import type { InstallClient } from '../../../companion/install/plan.ts'
-import { complain, exits, refuse, type Exit } from '../../exit-codes.ts'
+import type { HookClient } from '../../../companion/hook/options.ts'
+import { complain, exits, fail, type Exit } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
 import { prose, table } from '../../terminal/tables.ts'
@@ -23,13 +23,13 @@ export async function companionDoctor(io: Io, name: string, flags: DoctorFlags):
   const title = titleOf(client)
   const program = flags.program ?? programOnPath(io, client)
   if (program === null)
-    return complain(
+    return fail(
       io,
-      refuse(exits.failed, `${client} is not on the PATH. Install ${title}, or name it with --program PATH`),
+      exits.failed,
+      `${client} is not on the PATH. Install ${title}, or name it with --program PATH`,
     )
   const version = versionOf(program)
-  if (version === null)
-    return complain(io, refuse(exits.failed, `${program} --version does not answer. Is it ${title}?`))
+  if (version === null) return fail(io, exits.failed, `${program} --version does not answer. Is it ${title}?`)
   if (flags.json !== true)
     io.err(`Trying ${safeLine(title)} ${safeLine(version)} offline; this takes up to a minute.\n`)
   const { tryClient } = await import('./trial.ts')
@@ -50,7 +50,7 @@ export async function companionDoctor(io: Io, name: string, flags: DoctorFlags):
 /** The way a person would, in another home. */
 const installThere =
   (io: Io) =>
-  (home: string, client: InstallClient): Promise<boolean> =>
+  (home: string, client: HookClient): Promise<boolean> =>
     new Promise((resolve) => {
       const script = process.argv[1]
       if (script === undefined) return resolve(false)
@@ -82,7 +82,7 @@ function versionOf(program: string): string | null {
 }
 
 /** Only where the companion is installed, and only for points that were tried. */
-async function switchPoints(io: Io, client: InstallClient, { points }: Trial): Promise<readonly string[]> {
+async function switchPoints(io: Io, client: HookClient, { points }: Trial): Promise<readonly string[]> {
   const root = companionRoot(io)
   const options = readOptions(root)
   if (!existsSync(recordPath(root, client)) || options === null || points.length === 0) return []

@@ -1,24 +1,33 @@
-// `pal companion install`: shows what would be written into another agent's files, asks, writes, and notes what was there.
+// `pal companion install` shows what would be written into another agent's files, asks, writes, and notes what was there;
+// `pal companion uninstall` puts that back.
+import { existsSync, readdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join, dirname } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { planClaude } from '../../../companion/install/claude.ts'
-import { planCodex } from '../../../companion/install/codex.ts'
-import { planOpencode } from '../../../companion/install/opencode.ts'
+import { hookClients, type HookClient } from '../../../companion/hook/options.ts'
+import { withoutOurs } from '../../../companion/install/merge.ts'
 import {
+  planClaude,
   hookName,
-  type InstallClient,
+  planCodex,
+  planOpencode,
   type InstallPlace,
   type InstallPlan,
   type PlannedFile,
   type ReadText,
 } from '../../../companion/install/plan.ts'
-import { withoutOurs } from '../../../companion/install/merge.ts'
-import { foldersAbove, recordOf, shaOfText, type InstallRecord } from '../../../companion/install/record.ts'
+import {
+  foldersAbove,
+  recordOf,
+  shaOfText,
+  restoringOf,
+  type InstallRecord,
+  type Restoring,
+} from '../../../companion/install/record.ts'
 import { errorText } from '../../../disk/failure.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
-import type { Io } from '../../terminal/io.ts'
+import { complain, exits, refuse, fail, type Exit, type Refusal } from '../../exit-codes.ts'
 import { agreesTo } from '../../terminal/agree.ts'
+import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../../terminal/safe-text.ts'
 import { prose } from '../../terminal/tables.ts'
 import {
@@ -31,6 +40,9 @@ import {
   textAt,
   titleOf,
   writeText,
+  companionRoot,
+  removeFolders,
+  removeText,
 } from './place.ts'
 
 export interface CompanionFlags {
@@ -99,7 +111,7 @@ export async function installCompanion(
 
 /** Plans over what was there before an earlier install, so that a second one adds nothing twice. */
 async function planFor(
-  client: InstallClient,
+  client: HookClient,
   place: InstallPlace,
   version: string,
   earlier: InstallRecord | null,
@@ -138,7 +150,7 @@ function stripped(path: string, now: ReadonlyMap<string, string | null>, place: 
 }
 
 /** Null where every file is still as it was shown. */
-async function othersChange(client: InstallClient, shown: readonly PlannedFile[]): Promise<Refusal | null> {
+async function othersChange(client: HookClient, shown: readonly PlannedFile[]): Promise<Refusal | null> {
   for (const { path, before } of shown)
     if ((await textAt(path).catch(errorText)) !== before)
       return changedMeanwhile(path, `pal companion install ${client}`)
@@ -146,7 +158,7 @@ async function othersChange(client: InstallClient, shown: readonly PlannedFile[]
 }
 
 async function writePlan(
-  client: InstallClient,
+  client: HookClient,
   version: string,
   place: InstallPlace,
   plan: InstallPlan,
@@ -196,4 +208,101 @@ function headOf(file: PlannedFile, { columns }: Io): string {
 function patchOf({ path, before, after }: PlannedFile): string {
   const patch = createTwoFilesPatch(path, path, before ?? '', after, before === null ? 'none' : 'now', 'new')
   return safeText(patch.split('\n').slice(3).join('\n'), { reveal: true })
+}
+
+// ---- uninstall: every file is as it was before the install, byte for byte; what somebody changed since is named and not
+// overwritten. What the companion kept of that agent's sessions goes too ----
+
+export async function uninstallCompanion(io: Io, name: string, flags: CompanionFlags): Promise<Exit> {
+  const client = installable(name)
+  if (typeof client !== 'string') return complain(io, client)
+  const root = companionRoot(io)
+  const record = await recordIn(root, client)
+  if (record !== null && 'exit' in record) return complain(io, record)
+  if (record === null)
+    return fail(
+      io,
+      exits.failed,
+      `nothing was changed: there is no record of an install for ${titleOf(client)} in ${root}`,
+    )
+  const hook = join(root, hookName)
+  const steps = await stepsOf(record, hook)
+  const isDry = flags.dryRun === true
+  if (flags.json !== true) io.out(steps.map((step) => `${safeLine(lineOf(step))}\n`).join(''))
+  if (!isDry && flags.yes !== true) {
+    const agreed = await agreesTo(io, `Take the companion out of ${titleOf(client)}?`, 'changed')
+    if (agreed !== null) return complain(io, agreed)
+    const now = await stepsOf(record, hook)
+    const other = steps.find((step, at) => JSON.stringify(step) !== JSON.stringify(now[at]))
+    if (other !== undefined)
+      return complain(io, changedMeanwhile(other.path, `pal companion uninstall ${client}`))
+  }
+  const failed = isDry ? null : await restore(root, client, record, steps)
+  if (failed !== null) return complain(io, failed)
+  if (flags.json === true)
+    io.out(`${safeJson({ client, removed: !isDry, files: steps.map(withoutText) }, 2)}\n`)
+  else
+    io.out(
+      isDry
+        ? 'Nothing was changed; without --dry-run it is.\n'
+        : `The companion is out of ${titleOf(client)}.\n`,
+    )
+  return exits.done
+}
+
+async function stepsOf(record: InstallRecord, hook: string): Promise<readonly Restoring[]> {
+  const steps: Restoring[] = []
+  for (const file of record.files)
+    steps.push(
+      await textAt(file.path).then(
+        (now) => restoringOf(file, now, hook),
+        // The others are put back all the same.
+        (error: unknown) => ({ path: file.path, how: 'leave', why: unreadable(error, hook) }),
+      ),
+    )
+  return steps
+}
+
+const unreadable = (error: unknown, hook: string): string =>
+  `cannot be read (${errorText(error)}). If it has entries that name ${hook}, remove them by hand`
+
+const withoutText = (step: Restoring): object => ({
+  path: step.path,
+  how: step.how === 'restore' ? (step.text === null ? 'deleted' : 'restored') : step.how,
+  ...('why' in step ? { why: step.why } : {}),
+})
+
+function lineOf(step: Restoring): string {
+  if (step.how === 'restore') return `${step.text === null ? 'delete ' : 'restore'} ${step.path}`
+  return `${step.how === 'leave' ? 'leave  ' : 'edit   '} ${step.path}: it ${step.why}`
+}
+
+async function restore(
+  root: string,
+  client: HookClient,
+  record: InstallRecord,
+  steps: readonly Restoring[],
+): Promise<Refusal | null> {
+  for (const step of steps) {
+    if (step.how === 'leave') continue
+    if (step.text === null) await removeText(step.path)
+    else {
+      const written = await writeText(step.path, step.text)
+      if (!written.ok)
+        return refuse(exits.failed, `${written.failure.message}. Run pal companion uninstall ${client} again`)
+    }
+  }
+  await removeFolders(record.folders)
+  const sessions = join(root, 'sessions')
+  const own = existsSync(sessions) ? readdirSync(sessions).filter((one) => one.startsWith(`${client}-`)) : []
+  for (const one of own) await rm(join(sessions, one), { recursive: true, force: true })
+  await removeText(recordPath(root, client))
+  const isLast = hookClients.every((other) => !existsSync(recordPath(root, other)))
+  if (isLast) {
+    for (const leftover of ['pending', 'sessions', hookName, 'log.jsonl', 'log.jsonl.old'])
+      await rm(join(root, leftover), { recursive: true, force: true })
+    // The options are the user's.
+    await removeFolders([root, dirname(root)])
+  }
+  return null
 }

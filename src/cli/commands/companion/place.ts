@@ -3,7 +3,8 @@ import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { installClients, type InstallClient, type InstallPlace } from '../../../companion/install/plan.ts'
+import { hookClients, type HookClient } from '../../../companion/hook/options.ts'
+import { type InstallPlace } from '../../../companion/install/plan.ts'
 import { foldersAbove, parseInstallRecord, type InstallRecord } from '../../../companion/install/record.ts'
 import { errorText } from '../../../disk/failure.ts'
 import { machineFileSystem, type Result } from '../../../disk/fs.ts'
@@ -24,8 +25,8 @@ const titles: Readonly<Record<string, string>> = {
 export const titleOf = (client: string): string => titles[client] ?? client
 
 /** Those whose hooks we know well enough; the others are refused in words. */
-export function installable(client: string): InstallClient | Refusal {
-  const known = installClients.find((one) => one === client)
+export function installable(client: string): HookClient | Refusal {
+  const known = hookClients.find((one) => one === client)
   return (
     known ??
     refuse(
@@ -36,8 +37,7 @@ export function installable(client: string): InstallClient | Refusal {
 }
 
 export const companionRoot = (io: Io): string => join(homeOf(io), 'companion')
-export const recordPath = (root: string, client: InstallClient): string =>
-  join(root, `installed-${client}.json`)
+export const recordPath = (root: string, client: HookClient): string => join(root, `installed-${client}.json`)
 
 const folderIn = (io: Io, variable: string, otherwise: string): string => {
   const named = io.environment[variable]
@@ -92,7 +92,7 @@ export async function textAt(path: string): Promise<string | null> {
 const mostBytes = 64 * 1024 * 1024
 
 /** What an earlier install noted; null where there was none. */
-export async function recordIn(root: string, client: InstallClient): Promise<InstallRecord | null | Refusal> {
+export async function recordIn(root: string, client: HookClient): Promise<InstallRecord | null | Refusal> {
   try {
     return parseInstallRecord(await textAt(recordPath(root, client)), client)
   } catch (error) {

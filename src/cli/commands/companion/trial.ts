@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { InstallClient } from '../../../companion/install/plan.ts'
+import type { HookClient } from '../../../companion/hook/options.ts'
 import { makeOwnFolder } from '../../../disk/own-folders.ts'
 import { call, createSimulator, text, type Answerer } from '../../../simulator/index.ts'
 
@@ -59,10 +59,10 @@ interface Place {
   readonly environment: Readonly<Record<string, string>>
 }
 
-export type InstallThere = (home: string, client: InstallClient) => Promise<boolean>
+export type InstallThere = (home: string, client: HookClient) => Promise<boolean>
 
 export async function tryClient(
-  client: InstallClient,
+  client: HookClient,
   program: string,
   path: string,
   install: InstallThere,
@@ -144,7 +144,7 @@ env_key = "PAL_FAKE_KEY"
   )
 }
 
-const drives: Readonly<Record<InstallClient, (place: Place) => Promise<string | null>>> = {
+const drives: Readonly<Record<HookClient, (place: Place) => Promise<string | null>>> = {
   claude: driveClaude,
   codex: driveCodex,
   opencode: driveOpencode,
@@ -167,7 +167,7 @@ const runOnce = (
     child.stdin?.end()
   })
 
-function pointsOf(client: InstallClient, root: string, last: string): readonly Point[] {
+function pointsOf(client: HookClient, root: string, last: string): readonly Point[] {
   const sessions = join(root, 'sessions')
   const folder = existsSync(sessions)
     ? readdirSync(sessions).find((name) => name.startsWith(`${client}-`))

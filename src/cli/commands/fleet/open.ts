@@ -1,9 +1,10 @@
 // What every command of the fleet begins with: the address of the database, which stands in the environment alone so that it is
 // in no list of processes and in no file of a project, and the tenant.
+import { refused, type Failure, type Result } from '../../../disk/failure.ts'
 import { connect, Budgets, Queue, type Connection } from '../../../postgres/index.ts'
 import { isTenantName } from '../../../postgres/migrate.ts'
-import type { Failure } from '../../../disk/failure.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
+import { schemaNumber } from '../../../postgres/migrate.ts'
+import { complain, exits, fail, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson } from '../../terminal/safe-text.ts'
 
@@ -65,12 +66,46 @@ export async function withFleet(
 }
 
 export const failedWith = (io: Io, { code, message }: Failure): Exit =>
-  complain(
-    io,
-    refuse(code === 'not-found' || code === 'no-such-session' ? exits.session : exits.failed, message),
-  )
+  fail(io, code === 'not-found' || code === 'no-such-session' ? exits.session : exits.failed, message)
 
 export const json = (io: Io, value: unknown): Exit => {
   io.out(`${safeJson(value, 2)}\n`)
   return exits.done
+}
+
+// ---- what is asked of a database before anything else: that it can be reached, was prepared by this version, has the tenant, and
+// that this login may do what the command needs ----
+
+export interface Readiness {
+  readonly number: number
+  readonly writes: boolean
+}
+
+/** Null: whatever tenant. */
+export async function readiness(
+  connection: Connection,
+  tenant: string | null,
+  needs: 'reads' | 'writes',
+): Promise<Result<Readiness>> {
+  const found = await connection.query('select pal.readiness($1) as said', [tenant])
+  if (!found.ok) return found
+  const { number, tenant: hasTenant, writes } = found.rows[0]!['said'] as Readiness & { tenant: boolean }
+  if (number > schemaNumber)
+    return refused(
+      'unknown-format',
+      `the database is of a newer version (step ${number}, this one knows ${schemaNumber}); update pal`,
+    )
+  if (number < schemaNumber)
+    return refused('unknown-format', 'the database is of an older version; run: pal fleet migrate')
+  if (tenant !== null && !hasTenant)
+    return refused(
+      'not-found',
+      `there is no tenant ${tenant} in this database; check PAL_TENANT, or run: pal fleet migrate --tenant ${tenant}`,
+    )
+  if (needs === 'writes' && !writes)
+    return refused(
+      'no-access',
+      'this login may only read; use one that has the role of the application: grant pal_app to LOGIN',
+    )
+  return { ok: true, number, writes }
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { seq, sessionId } from '../../../transcript/ids.ts'
 import { postgresStore, type FleetRow } from '../../../postgres/index.ts'
 import { describeEntry } from '../../../fleet/index.ts'
-import { exits, complain, refuse, type Exit } from '../../exit-codes.ts'
+import { exits, fail, type Exit } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { counted, countedByUs, dollars, table, whole } from '../../terminal/tables.ts'
 import { safeLine } from '../../terminal/safe-text.ts'
@@ -24,10 +24,7 @@ export const fleetSend = (
   withFleet(io, flags, async ({ queue }) => {
     const body = texts.join(' ').trim()
     if (body === '')
-      return complain(
-        io,
-        refuse(exits.usage, 'there is nothing to send; add the prompt: pal fleet send SESSION TEXT'),
-      )
+      return fail(io, exits.usage, 'there is nothing to send; add the prompt: pal fleet send SESSION TEXT')
     const name = session === 'new' ? randomUUID() : session
     const { id = randomUUID(), team, project } = flags
     const sent = await queue.send({ session: name, id, kind: 'input', body, team, project })
@@ -144,8 +141,7 @@ export const fleetUnpark = (io: Io, session: string, flags: FleetFlags): Promise
   withFleet(io, flags, async ({ queue }) => {
     const done = await queue.unpark(session)
     if (!done.ok) return failedWith(io, done.failure)
-    if (!done.isFound)
-      return complain(io, refuse(exits.session, `session ${session} is not parked, or does not exist`))
+    if (!done.isFound) return fail(io, exits.session, `session ${session} is not parked, or does not exist`)
     if (flags.json === true) return json(io, { session, parked: null })
     io.out('Unparked\n')
     return exits.done
@@ -169,7 +165,7 @@ async function changed(
 }
 
 const noSession = (io: Io, session: string): Exit =>
-  complain(io, refuse(exits.session, `there is no session ${session}; pal fleet list shows them`))
+  fail(io, exits.session, `there is no session ${session}; pal fleet list shows them`)
 
 export const fleetAnswer = (
   io: Io,
@@ -238,9 +234,10 @@ export const fleetDrain = (
         return exits.done
       }
       if (performance.now() > end)
-        return complain(
+        return fail(
           io,
-          refuse(exits.failed, `${whole(busy.length)} sessions are still worked on or wait for a worker`),
+          exits.failed,
+          `${whole(busy.length)} sessions are still worked on or wait for a worker`,
         )
       if (busy.length !== before) io.err(`pal: ${whole(busy.length)} sessions left\n`)
       before = busy.length

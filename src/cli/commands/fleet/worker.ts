@@ -10,7 +10,7 @@ import {
   workerMetrics,
   type WorkerEvent,
 } from '../../../fleet/index.ts'
-import { complain, exits, refuse, type Exit } from '../../exit-codes.ts'
+import { complain, exits, fail, type Exit } from '../../exit-codes.ts'
 import { loadExtensions, typesFor } from '../../extensions/load.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
@@ -18,8 +18,7 @@ import type { LiveTelemetry } from '../../telemetry/live.ts'
 import { telemetryFor } from '../../telemetry/start.ts'
 import { noAccess } from '../../workplace/access.ts'
 import { instructionRefusal, openWorkplace, sayLeftOut, showProblems } from '../../workplace/workplace.ts'
-import { failedWith, openFleet, type FleetFlags, type OpenedFleet } from './open.ts'
-import { readiness } from './readiness.ts'
+import { failedWith, openFleet, readiness, type FleetFlags, type OpenedFleet } from './open.ts'
 
 export interface WorkerFlags extends FleetFlags {
   readonly sessions?: number | undefined
@@ -48,9 +47,9 @@ async function workIn(io: Io, flags: WorkerFlags, fleet: OpenedFleet): Promise<E
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   showProblems(place)
-  if (place.access === null) return complain(io, refuse(exits.failed, noAccess(false, place.accessMissing)))
+  if (place.access === null) return fail(io, exits.failed, noAccess(false, place.accessMissing))
   const unusable = unknownOf(place.settings)
-  if (unusable !== null) return complain(io, refuse(exits.usage, unusable))
+  if (unusable !== null) return fail(io, exits.usage, unusable)
   const { connection, queue, budgets, tenant } = fleet
   const store = postgresStore({ connection, tenant, price: priceIn(place.settings) })
   const loaded = await loadExtensions(place)
@@ -77,7 +76,7 @@ async function workIn(io: Io, flags: WorkerFlags, fleet: OpenedFleet): Promise<E
     },
   })
   const stop = new AbortController()
-  const unhook = [io.onInterrupt(() => stop.abort()), onTerminate(() => stop.abort())]
+  const stopListening = io.onInterrupt(() => stop.abort())
   io.err(
     `pal: working on sessions of tenant ${tenant} in ${safeLine(place.project.root)}. Press Ctrl-C to stop\n`,
   )
@@ -90,7 +89,7 @@ async function workIn(io: Io, flags: WorkerFlags, fleet: OpenedFleet): Promise<E
   await runWorker({ store, queue, openEngine, sessions: flags.sessions, tell }, stop.signal)
   await metrics?.stop()
   await telemetry?.close()
-  for (const end of unhook) end()
+  stopListening()
   await loaded.close()
   await store.close()
   io.err('pal: stopped; every session was released\n')
@@ -109,11 +108,6 @@ function metricsOf(queue: Queue, { port }: LiveTelemetry) {
   const now = (): number => Date.now()
   const watching = queueMetrics(queue, port, now)
   return { tell: workerMetrics(port, now), stop: () => watching.stop() }
-}
-
-function onTerminate(stop: () => void): () => void {
-  process.on('SIGTERM', stop)
-  return () => void process.off('SIGTERM', stop)
 }
 
 function say(io: Io, event: WorkerEvent): void {

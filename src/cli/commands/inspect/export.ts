@@ -8,7 +8,7 @@ import type { Asset } from '../../../inspector/server/http.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { systemClock, type SessionId } from '../../../transcript/ids.ts'
 import type { Store } from '../../../transcript/store.ts'
-import { complain, exits, refuse, type Exit } from '../../exit-codes.ts'
+import { exits, fail, type Exit } from '../../exit-codes.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
 import { uniqueText, type Workplace } from '../../workplace/workplace.ts'
 import { inspectionOf } from './inspection.ts'
@@ -30,13 +30,10 @@ export async function exportTo(
   const { io } = place
   const [script, style] = [assets.get('/export.js'), assets.get('/page.css')]
   if (script === undefined || style === undefined)
-    return complain(
-      io,
-      refuse(exits.failed, 'the page is not part of this build: build it with npm run build'),
-    )
+    return fail(io, exits.failed, 'the page is not part of this build: build it with npm run build')
   const { exportBytes, exportSourceBytes } = defaults.inspector
   const copy = await copyOf(store, session, { isRedacted: !isRaw, mostBytes: exportSourceBytes })
-  if (!copy.ok) return complain(io, refuse(exits.failed, copy.failure.message))
+  if (!copy.ok) return fail(io, exits.failed, copy.failure.message)
   const made = await exportSession({
     inspection: inspectionOf(place, { store: copy.store, scope: null }),
     session,
@@ -49,11 +46,11 @@ export async function exportTo(
       : undefined,
   })
   if (io.errIsTerminal) io.err('\r')
-  if (!made.ok) return complain(io, refuse(exits.failed, made.failure.message))
+  if (!made.ok) return fail(io, exits.failed, made.failure.message)
   const path = resolve(io.cwd, file)
   const bytes = Buffer.from(made.html)
   const put = await replaceFile(machineFileSystem, path, bytes, { mode: 0o600, unique: uniqueText })
-  if (!put.ok) return complain(io, refuse(exits.failed, put.failure.message))
+  if (!put.ok) return fail(io, exits.failed, put.failure.message)
   const said = isRaw
     ? 'as it is: whatever secrets stand in it are in the file'
     : `${copy.secrets} pieces that look like secrets redacted; read it before you pass it on`

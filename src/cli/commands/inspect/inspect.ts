@@ -14,12 +14,12 @@ import { projectStore } from '../../../preset.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import type { SessionId } from '../../../transcript/ids.ts'
 import type { Store } from '../../../transcript/store.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
+import { complain, exits, fail, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import { findSession, newestSession } from '../../session-lookup.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
 import { openWorkplace, type Workplace } from '../../workplace/workplace.ts'
-import { database, storeAt, type Elsewhere } from '../sessions-copy.ts'
+import { database, storeAt, type Elsewhere } from '../sessions-export.ts'
 import { inspectionOf } from './inspection.ts'
 
 export interface InspectFlags {
@@ -48,7 +48,7 @@ export async function inspect(
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   if (flags.raw === true && flags.export === undefined)
-    return complain(io, refuse(exits.usage, '--raw goes with --export FILE'))
+    return fail(io, exits.usage, '--raw goes with --export FILE')
   const other = flags.from === undefined ? null : await sourceAt(io, flags.from)
   if (other !== null && !other.ok) return complain(io, other)
   try {

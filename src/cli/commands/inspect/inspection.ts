@@ -11,7 +11,7 @@ import { wiringAt } from '../memory/open.ts'
 import { EngineError } from '../../../engine/session.ts'
 import { carryOut, postWish } from '../../../inspector/wishes.ts'
 import { commandPreset } from '../../extensions/load.ts'
-import { wishPorts } from './wish-ports.ts'
+import { wishPorts } from '../../conversation/wishes.ts'
 import { unchangedRefusal } from '../../workplace/unsaved.ts'
 
 /** Other sessions than the project's own, to be read alone. */

@@ -7,7 +7,7 @@ import { agentPlaceAt } from '../../../memory/place.ts'
 import { finishSet } from '../../../memory/keeping/change-sets.ts'
 import { memoryWiring, type MemoryWiring } from '../../../preset/memory/wiring.ts'
 import { systemClock } from '../../../transcript/ids.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
+import { complain, exits, fail, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
 import { prose } from '../../terminal/tables.ts'
@@ -50,7 +50,7 @@ export async function withMemories(
   const wiring = wiringAt(place)
   for (const problem of place.problems.filter((one) => one.startsWith('memory is off')))
     io.err(`pal: ${safeLine(problem)}\n`)
-  if (wiring.why !== null) return complain(io, refuse(exits.failed, wiring.why))
+  if (wiring.why !== null) return fail(io, exits.failed, wiring.why)
   const order = ['project', 'user', 'team', 'agent']
   const agents = flags.scope === 'agent' ? await agentKeepers(place) : []
   const all = [...wiring.keepers, ...agents].sort(
@@ -62,11 +62,11 @@ export async function withMemories(
     const scopes = all.map(({ place: { scope } }) => scope).join(', ')
     const why =
       all.length === 0 ? 'memory is off here (setting memory)' : `unknown scope; available: ${scopes}`
-    return complain(io, refuse(exits.usage, why))
+    return fail(io, exits.usage, why)
   }
   for (const keeper of keepers) {
     const read = await finishSet(keeper).then((whole) => (whole.ok ? keeper.ledger.refresh() : whole))
-    if (!read.ok) return complain(io, refuse(exits.failed, read.failure.message))
+    if (!read.ok) return fail(io, exits.failed, read.failure.message)
     if (keeper.ledger.damaged > 0)
       io.err(
         `pal: ${keeper.ledger.damaged} lines of the ledger in ${keeper.place.state} cannot be read; the memories they describe are held for review\n`,

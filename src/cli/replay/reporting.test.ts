@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { progressOn } from './progress.ts'
+import { progressOn } from './reporting.ts'
 
 const played = (errIsTerminal: boolean): readonly string[] => {
   const written: string[] = []

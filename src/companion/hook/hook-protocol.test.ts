@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { printed } from './output.ts'
+import { printed } from './hook-protocol.ts'
 
 describe('what may leave a hook', () => {
   it('[CH14] nothing but what the table of the client and event allows', () => {

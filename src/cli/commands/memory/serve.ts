@@ -3,26 +3,25 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import type { McpServer } from '@modelcontextprotocol/server'
-import { errorText } from '../../disk/failure.ts'
-import { machineFileSystem } from '../../disk/fs.ts'
-import { isInside } from '../../disk/under-root.ts'
-import type { FolderStore } from '../../memory/keeping/folder-store.ts'
-import { forget } from '../../memory/keeping/forget.ts'
-import type { Ledger } from '../../memory/keeping/ledger.ts'
-import type { MemoryScope } from '../../memory/memory.ts'
-import { MemoryIndex } from '../../memory/recall/memory-index.ts'
-import { MemorySearch, type TurnHit } from '../../memory/recall/search.ts'
-import { MemoryService, type Caller, type WriteCount } from '../../memory/serving/memory-service.ts'
-import { projectStore } from '../../preset.ts'
-import { defaults } from '../../settings/defaults.ts'
-import { systemClock } from '../../transcript/ids.ts'
-import { withMemories } from '../commands/memory/open.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
-import type { Io } from '../terminal/io.ts'
-import { safeLine } from '../terminal/safe-text.ts'
-import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
-import { listen } from './http.ts'
-import { instructionsOf, memoryServer } from './server.ts'
+import { errorText } from '../../../disk/failure.ts'
+import { machineFileSystem } from '../../../disk/fs.ts'
+import { isInside } from '../../../disk/under-root.ts'
+import type { FolderStore } from '../../../memory/keeping/folder-store.ts'
+import { forget } from '../../../memory/keeping/forget.ts'
+import type { Ledger } from '../../../memory/keeping/ledger.ts'
+import type { MemoryScope } from '../../../memory/memory.ts'
+import { MemoryIndex } from '../../../memory/recall/memory-index.ts'
+import { MemorySearch, type TurnHit } from '../../../memory/recall/search.ts'
+import { MemoryService, type Caller, type WriteCount } from '../../../memory/serving/memory-service.ts'
+import { projectStore } from '../../../preset.ts'
+import { defaults } from '../../../settings/defaults.ts'
+import { systemClock } from '../../../transcript/ids.ts'
+import { withMemories } from './open.ts'
+import { complain, exits, refuse, type Exit } from '../../exit-codes.ts'
+import { interrupted, type Io } from '../../terminal/io.ts'
+import { safeLine } from '../../terminal/safe-text.ts'
+import { openWorkplace, type Workplace } from '../../workplace/workplace.ts'
+import { listen, instructionsOf, memoryServer } from './server.ts'
 
 export interface ServeFlags {
   readonly cwd?: string | undefined
@@ -50,13 +49,8 @@ export async function serveMemory(io: Io, flags: ServeFlags): Promise<Exit> {
 async function overStdio(io: Io, make: () => McpServer): Promise<Exit> {
   const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio')
   const server = make()
-  const closed = new Promise<void>((resolve) => {
-    process.stdin.once('end', resolve)
-    const stop = io.onInterrupt(() => {
-      stop()
-      resolve()
-    })
-  })
+  const ended = new Promise<void>((resolve) => void process.stdin.once('end', resolve))
+  const closed = Promise.race([ended, interrupted(io)])
   await server.connect(new StdioServerTransport())
   await closed
   await server.close()
@@ -77,12 +71,7 @@ async function overHttp(io: Io, { port = 0 }: ServeFlags, make: () => McpServer)
       ? `pal: memories are served; the token is that of ${tokenVariable}. Press Ctrl-C to stop\n`
       : `pal: memories are served. Clients send the header Authorization: Bearer ${token}. Press Ctrl-C to stop\n`,
   )
-  await new Promise<void>((resolve) => {
-    const stop = io.onInterrupt(() => {
-      stop()
-      resolve()
-    })
-  })
+  await interrupted(io)
   await started.close()
   return exits.done
 }
