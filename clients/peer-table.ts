@@ -1,7 +1,7 @@
 // The table of real programs: what each was charged and what stood in its requests, over the sessions that all of them played
 // to their end, and how far our rule of a program is from the program.
 import { sharesOf, sum, type Figures } from '../src/lab/measures.ts'
-import { familyOf } from '../src/lab/playing/sizing.ts'
+import { familyOf } from '../src/lab/playing/setup.ts'
 import type { Script } from '../src/lab/playing/script.ts'
 import { policyNamed } from '../src/lab/policies/list.ts'
 import { prepareScript, replay } from '../src/lab/replay.ts'

@@ -2,8 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { isKnownLine } from '../lab/importers/import-file.ts'
-import { streamLines } from '../lab/importers/line-stream.ts'
-import { fieldsOf, stringOrNull } from '../lab/importers/lines.ts'
+import { fieldsOf, streamLines, stringOrNull } from '../lab/importers/lines.ts'
 import { findOwn, type Homes, type OwnSession } from '../lab/own/find.ts'
 
 export type FoundSession =

@@ -1,8 +1,14 @@
 // The spans of a session file that its program compacted, one after the other: what was said since the last compaction,
 // and what stands in its place. A file is read piece by piece; when a span is over, it is let go.
 import { formatOf, importFile, isKnownLine, isLong } from '../lab/importers/import-file.ts'
-import { streamLines } from '../lab/importers/line-stream.ts'
-import { fieldsOf, listOf, stringOrNull, type Fields, type JsonLine } from '../lab/importers/lines.ts'
+import {
+  fieldsOf,
+  listOf,
+  streamLines,
+  stringOrNull,
+  type Fields,
+  type JsonLine,
+} from '../lab/importers/lines.ts'
 import type { RecordedBlock, RecordedTurn, Recording } from '../lab/recording.ts'
 import { isAttached, isSummary, isTypedWhileBusy } from '../lab/recording.ts'
 import { defaults } from '../settings/defaults.ts'

@@ -52,13 +52,15 @@ export { billOf, type OwnBill, type BillLine } from './own/bill.ts'
 export { findOwn, type Homes, type OwnSession, type OwnSessions } from './own/find.ts'
 export { SessionTally, type SessionStats } from './stats/session-stats.ts'
 export { statsOf, type ProjectSession, type Stats } from './stats/stats.ts'
-export { spendingOf, type CacheBreakPaid, type Spending } from './usage/spending.ts'
 export { opencodeDatabase, opencodeRequests, opencodeRows } from './usage/opencode.ts'
-export type { BilledRequest } from './usage/billed.ts'
 export { requestsIn, requestsInLong, type Billed, type BilledFork } from './usage/requests.ts'
 export {
+  spendingOf,
   usageReport,
+  type BilledRequest,
+  type CacheBreakPaid,
   type Grouping,
+  type Spending,
   type UsageReport,
   type UsageRow,
   type UsageTotal,

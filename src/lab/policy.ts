@@ -7,11 +7,8 @@ import { standardLayers } from '../projection/layers/index.ts'
 import type { ToolPolicy } from '../tools/tool.ts'
 import { isRecord } from '../transcript/content.ts'
 import type { Result } from '../transcript/store.ts'
-import { capResults } from './policies/cap-results.ts'
-import { clearResults } from './policies/clear-results.ts'
-import { pruneCalls } from './policies/prune-calls.ts'
+import { capResults, clearResults, pruneCalls, staleReads } from './policies/plain-rules.ts'
 import { policyShape, type Policy } from './policies/rules.ts'
-import { staleReads } from './policies/stale-reads.ts'
 import { trimRounds, type Trimmed } from './policies/trim-rounds.ts'
 
 /** Whether a model is asked for texts, notes included. */

@@ -21,12 +21,19 @@ import type { Store } from '../transcript/store.ts'
 import { Meter, type Figures } from './measures.ts'
 import type { Lifetime } from './measuring/ledger.ts'
 import { accountsFor, wireFor, type Account, type Charged } from './playing/caching.ts'
-import { fixedPart } from './playing/fixed-part.ts'
 import { hindsight } from './playing/hindsight.ts'
 import { RecordedFiles } from './playing/recorded-files.ts'
-import { note } from './playing/noting.ts'
-import { begunWarm, clockAt, countedIds, pricedAs, pricesFor, restorationOf } from './playing/setup.ts'
-import type { Prepared } from './playing/prepared.ts'
+import {
+  begunWarm,
+  clockAt,
+  countedIds,
+  fixedPart,
+  pricedAs,
+  pricesFor,
+  restorationOf,
+  note,
+  type Prepared,
+} from './playing/setup.ts'
 import { Timeline, type Moment } from './playing/timeline.ts'
 import type { Step } from './playing/script.ts'
 import { WireBlocks } from './playing/wire-blocks.ts'
@@ -35,7 +42,7 @@ import type { Policy } from './policies/rules.ts'
 import { isWritten, layersOf } from './policy.ts'
 
 export type { Lifetime } from './measuring/ledger.ts'
-export { prepareReplay, prepareScript, type Prepared } from './playing/prepared.ts'
+export { prepareReplay, prepareScript, type Prepared } from './playing/setup.ts'
 export type { Charged } from './playing/caching.ts'
 
 export interface ReplayOptions {

@@ -4,7 +4,7 @@ import { defaults } from '../settings/defaults.ts'
 import { importFile } from './importers/import-file.ts'
 import { answerKey, answersOf } from './measuring/paid.ts'
 import type { Imported } from './recording.ts'
-import { sampleSession } from './sample/session.ts'
+import { sampleSession } from './sample.ts'
 
 export type Source =
   | {

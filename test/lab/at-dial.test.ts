@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { pointOf } from '../../src/projection/dial.ts'
 import { defaults } from '../../src/settings/defaults.ts'
-import { sampleSession } from '../../src/lab/sample/session.ts'
+import { sampleSession } from '../../src/lab/sample.ts'
 import { atDial, quotesIn } from '../../scripts/fitting/at-dial.ts'
 import { call, recording, result, text } from './recordings.ts'
 

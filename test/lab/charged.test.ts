@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { policyNamed } from '../../src/lab/policies/list.ts'
 import { prepareReplay, replay, replayOnce } from '../../src/lab/replay.ts'
-import { sampleSession } from '../../src/lab/sample/session.ts'
+import { sampleSession } from '../../src/lab/sample.ts'
 import type { CacheRules } from '../../src/model/cache-rules.ts'
 import { lookUp, modelTable, type ModelInfo } from '../../src/model/models.ts'
 import type { WireRequest } from '../../src/model/wire.ts'

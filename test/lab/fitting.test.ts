@@ -3,7 +3,7 @@ import { lineFeatures } from '../../src/compaction/scoring/lines.ts'
 import { nameFeatures } from '../../src/compaction/scoring/names.ts'
 import { pieceFeatures } from '../../src/compaction/scoring/pieces.ts'
 import { defaults } from '../../src/settings/defaults.ts'
-import { sampleSession } from '../../src/lab/sample/session.ts'
+import { sampleSession } from '../../src/lab/sample.ts'
 import { fitLogistic } from '../../scripts/fitting/logistic.ts'
 import { rowsOf } from '../../scripts/fitting/rows.ts'
 

@@ -10,7 +10,7 @@ import { commandIn, play, programs, type Ran } from '../../clients/peer-run.ts'
 import { tableOf } from '../../clients/peer-table.ts'
 import { contentText } from '../../src/lab/measuring/texts.ts'
 import { scriptOf } from '../../src/lab/playing/script.ts'
-import { sampleSession } from '../../src/lab/sample/session.ts'
+import { sampleSession } from '../../src/lab/sample.ts'
 import { noFigures } from '../../src/lab/measures.ts'
 import { palFile } from '../one-bundle.ts'
 

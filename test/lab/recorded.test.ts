@@ -1,8 +1,7 @@
 // What a recording says of its own bill: the cost beside the replays, and where the cache was lost.
 import { describe, expect, it } from 'vitest'
 import { sharesOf } from '../../src/lab/measures.ts'
-import { cacheLosses } from '../../src/lab/measuring/cache-losses.ts'
-import { recordedContexts, recordedFigures } from '../../src/lab/measuring/paid.ts'
+import { cacheLosses, recordedContexts, recordedFigures } from '../../src/lab/measuring/paid.ts'
 import type { RecordedTurn, Recording } from '../../src/lab/recording.ts'
 import type { Usage } from '../../src/transcript/fact.ts'
 import { minute, recording, text } from './recordings.ts'

@@ -4,7 +4,7 @@ import { policies, policyNamed } from '../../src/lab/policies/list.ts'
 import type { Policy } from '../../src/lab/policies/rules.ts'
 import { prepareReplay, replay } from '../../src/lab/replay.ts'
 import type { Recording } from '../../src/lab/recording.ts'
-import { scaledCounter } from '../../src/lab/playing/sizing.ts'
+import { scaledCounter } from '../../src/lab/playing/setup.ts'
 import { findModel, simulatedModels } from '../../src/simulator/index.ts'
 import { call, longWork, minute, recording, result, text } from './recordings.ts'
 

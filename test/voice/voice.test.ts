@@ -25,7 +25,7 @@ const unspoken: readonly RegExp[] = [
   // Statements of a database.
   /^src\/postgres\/schema\//,
   // Made-up sessions and the page of a replay, which is a program of its own.
-  /^src\/lab\/(?:sample|page)\//,
+  /^src\/lab\/(?:sample\.ts$|page\/)/,
   /^src\/cli\/demo\/project\.ts$/,
 ]
 

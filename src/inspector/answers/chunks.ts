@@ -1,5 +1,5 @@
 // Pieces of the index as the page gets them: entries and requests in columns, newest first, and what entries have cost.
-import { holders, shared } from '../../lab/playing/holder-tokens.ts'
+import { holders, shared } from '../../lab/playing/timeline.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { seq } from '../../transcript/ids.ts'
 import { isInForce } from '../../projection/folding/live-edits.ts'

@@ -3,7 +3,7 @@
 // index may be thrown away, and an index of the beginning is extended by the rest.
 import { checkpointFor } from '../../engine/opening/resume.ts'
 import { advance, branched, newState, type SessionState } from '../../engine/state.ts'
-import { HolderTokens, holders } from '../../lab/playing/holder-tokens.ts'
+import { holders, HolderTokens } from '../../lab/playing/timeline.ts'
 import { windowOf } from '../../model/models.ts'
 import { EditList } from '../../projection/edit-list.ts'
 import { isControl } from '../../projection/folding/live-edits.ts'

@@ -1,6 +1,6 @@
 // The screen of one request: what it held from its beginning to its end, what of it came from the cache, and where it parts
 // from the one before.
-import { shared } from '../../lab/playing/holder-tokens.ts'
+import { shared } from '../../lab/playing/timeline.ts'
 import { dollarsOf } from '../../engine/limits/spend.ts'
 import { estimateBlock, estimateText } from '../../projection/tokens.ts'
 import type { ViewBlock } from '../../projection/view.ts'

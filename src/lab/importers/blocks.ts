@@ -3,8 +3,7 @@
 import { isRecord, jsonIn } from '../../transcript/json.ts'
 import type { AssistantBlock, ToolUseBlock, UserBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import type { RecordedBlock, RecordedResult } from '../recording.ts'
-import type { Response } from '../turn-list.ts'
+import type { RecordedBlock, RecordedResult, Response } from '../recording.ts'
 import { fieldsOf, listOf, numberOf, stringOrNull, type Fields } from './lines.ts'
 
 /** The blocks of a message whose content is a text or a list, as the Messages API has it. */

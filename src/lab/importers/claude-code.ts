@@ -4,13 +4,13 @@
 import { estimateBlocks } from '../../projection/tokens.ts'
 import {
   importedFrom,
+  summaryKind,
+  TurnList,
   type Imported,
   type RecordedBlock,
   type RecordedTurn,
   type Skipped,
-  summaryKind,
 } from '../recording.ts'
-import { TurnList } from '../turn-list.ts'
 import { messageBlocks, responseOf } from './blocks.ts'
 import { markClientLine } from './corpus.ts'
 import { fieldsOf, stringOrNull, timeOf, type Fields, type Lines } from './lines.ts'

@@ -2,8 +2,14 @@
 // the bare items. Items up to a count are one response.
 import type { AssistantBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import { importedFrom, type Imported, type RecordedBlock, type Skipped, summaryKind } from '../recording.ts'
-import { TurnList } from '../turn-list.ts'
+import {
+  importedFrom,
+  summaryKind,
+  TurnList,
+  type Imported,
+  type RecordedBlock,
+  type Skipped,
+} from '../recording.ts'
 import { callOf, resultBlock, textBlock } from './blocks.ts'
 import { fieldsOf, listOf, numberOf, stringOrNull, timeOf, type Fields, type Lines } from './lines.ts'
 import { isRecord } from '../../transcript/json.ts'
@@ -158,18 +164,23 @@ function kindOf(role: unknown, { block }: RecordedBlock): string | undefined {
   return 'text' in block && clientNote.test(block.text) ? 'client_note' : undefined
 }
 
-// What was read from the cache is part of the input count here.
 function takeCounts(state: State, info: Fields): void {
+  const usage = codexUsage(info)
+  if (usage === undefined) return
+  state.isCounted = true
+  state.list.closeResponse(usage)
+}
+
+/** What was read from the cache is part of the input count here. */
+export function codexUsage(info: Fields): Usage | undefined {
   const last = fieldsOf(info['last_token_usage'])
   const input = numberOf(last['input_tokens'])
-  if (input === null) return
-  const cached = numberOf(last['cached_input_tokens']) ?? 0
-  const usage: Usage = {
-    input: input - cached,
-    cacheRead: cached,
+  if (input === null) return undefined
+  const cacheRead = numberOf(last['cached_input_tokens']) ?? 0
+  return {
+    input: input - cacheRead,
+    cacheRead,
     cacheWrite: 0,
     output: numberOf(last['output_tokens']) ?? 0,
   }
-  state.isCounted = true
-  state.list.closeResponse(usage)
 }

@@ -1,10 +1,10 @@
 // What Gemini CLI writes of a conversation: a line for each message, written again when it changes, and lines that set
 // fields. A line that sets the messages to a list with a snapshot in it that was not there before is a compaction.
-import { importedFrom, type Imported, type RecordedBlock, summaryKind } from '../recording.ts'
-import { TurnList } from '../turn-list.ts'
+import { importedFrom, summaryKind, TurnList, type Imported, type RecordedBlock } from '../recording.ts'
 import { callOf, resultBlock, textBlock } from './blocks.ts'
 import { fieldsOf, listOf, numberOf, stringOrNull, timeOf, type Fields, type Lines } from './lines.ts'
 import { isRecord } from '../../transcript/json.ts'
+import type { Usage } from '../../transcript/fact.ts'
 
 export const isGeminiLine = (value: Fields): boolean =>
   (value['type'] === 'gemini' && typeof value['tokens'] === 'object') ||
@@ -58,7 +58,7 @@ function takeMessage(list: TurnList, message: Fields): void {
         block: callOf(stringOrNull(call['id']), stringOrNull(call['name']), call['args']),
       })),
     ],
-    { at, usage: usageOf(message['tokens']), model: stringOrNull(message['model']) ?? undefined },
+    { at, usage: geminiUsage(message['tokens']), model: stringOrNull(message['model']) ?? undefined },
   )
   list.closeResponse()
   list.user(
@@ -95,7 +95,8 @@ function resultTexts(result: unknown): readonly string[] {
   })
 }
 
-function usageOf(value: unknown) {
+/** Reasoning is billed as output; what tools added to the prompt as input. */
+export function geminiUsage(value: unknown): Usage | undefined {
   const tokens = fieldsOf(value)
   const input = numberOf(tokens['input'])
   if (input === null) return undefined

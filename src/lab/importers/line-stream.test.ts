@@ -4,8 +4,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { importBytes, isKnownLine } from './import-file.ts'
 import { importFile } from './import-file.ts'
-import { streamLines } from './line-stream.ts'
-import { readLines, type ReadLine } from './lines.ts'
+import { readLines, streamLines, type ReadLine } from './lines.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'lines-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,5 +1,8 @@
 // Reading foreign files without trusting them: bytes to lines to objects, with a reason for every line left behind.
-// Frames end at byte 0x0A only; gzip is unpacked; nothing here throws.
+// Frames end at byte 0x0A only; gzip is unpacked; nothing here throws, but for a file that cannot be read. A long file is read by
+// its offsets, piece by piece: what is in memory is one piece and one line, whatever the file weighs. Kinds of lines in which nobody
+// speaks are passed over by their beginning, and never gathered.
+import { open } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'
 import { defaults } from '../../settings/defaults.ts'
 import { isRecord } from '../../transcript/json.ts'
@@ -30,7 +33,7 @@ const unspoken = /"type":"(?:api-request(?:-shape|-blob)?|prompt_snapshot|tools-
 const beginningBytes = 240
 
 /** Whether a line, or the beginning of one, is of a kind in which nobody speaks. */
-export const isUnspoken = (line: Uint8Array): boolean =>
+const isUnspoken = (line: Uint8Array): boolean =>
   unspoken.test(
     Buffer.from(line.buffer, line.byteOffset, Math.min(line.length, beginningBytes)).toString('latin1'),
   )
@@ -75,7 +78,7 @@ export interface ReadLine {
 const nothing: ReadLine = { record: null, skipped: null }
 
 /** What one line holds. */
-export function readLine(bytes: Uint8Array, line: number, isWhole: (value: Fields) => boolean): ReadLine {
+function readLine(bytes: Uint8Array, line: number, isWhole: (value: Fields) => boolean): ReadLine {
   if (isUnspoken(bytes)) return nothing
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
   if (text.trim() === '') return nothing
@@ -121,4 +124,83 @@ export function timeOf(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null
   const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isNaN(ms) ? null : ms
+}
+
+/** Enough of a line to know its kind by. */
+const kindBytes = 256
+
+interface StreamOptions {
+  readonly isWhole: (value: Fields) => boolean
+  /** Where to begin, at the beginning of a line. */
+  readonly from?: number | undefined
+  readonly mostLineBytes?: number | undefined
+}
+
+/** Every line with an object in it, or why there is none; rejects where the file cannot be read. */
+export async function* streamLines(path: string, options: StreamOptions): AsyncGenerator<ReadLine> {
+  const most = options.mostLineBytes ?? defaults.lab.mostLineBytes
+  const file = await open(path, 'r')
+  try {
+    const piece = Buffer.allocUnsafe(defaults.lab.pieceBytes)
+    const open = new OpenLine(most)
+    let line = 0
+    for (let at = options.from ?? 0; ;) {
+      const { bytesRead } = await file.read(piece, 0, piece.length, at)
+      if (bytesRead === 0) break
+      at += bytesRead
+      for (let start = 0; start < bytesRead;) {
+        const found = piece.subarray(0, bytesRead).indexOf(NEWLINE, start)
+        const end = found < 0 ? bytesRead : found
+        open.add(piece.subarray(start, end))
+        start = end + 1
+        if (found < 0) break
+        line++
+        yield open.read(line, options.isWhole)
+      }
+    }
+    if (!open.isEmpty) yield open.read(line + 1, options.isWhole)
+  } finally {
+    await file.close()
+  }
+}
+
+/** A line that is still being read. */
+class OpenLine {
+  readonly #most: number
+  #pieces: Buffer[] = []
+  #bytes = 0
+  #isPassedOver = false
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get isEmpty(): boolean {
+    return this.#bytes === 0
+  }
+
+  /** The piece is used again: what is kept of it is a copy. */
+  add(piece: Uint8Array): void {
+    const before = this.#bytes
+    this.#bytes += piece.length
+    if (this.#isPassedOver || piece.length === 0) return
+    if (before < kindBytes) this.#isPassedOver = isUnspoken(this.#beginning(piece))
+    if (this.#isPassedOver || this.#bytes > this.#most) this.#pieces = []
+    else this.#pieces.push(Buffer.from(piece))
+  }
+
+  read(line: number, isWhole: (value: Fields) => boolean): ReadLine {
+    const [pieces, bytes, isPassedOver] = [this.#pieces, this.#bytes, this.#isPassedOver]
+    this.#pieces = []
+    this.#bytes = 0
+    this.#isPassedOver = false
+    if (isPassedOver) return { record: null, skipped: null }
+    if (bytes > this.#most)
+      return { record: null, skipped: { line, why: `longer than ${this.#most} bytes (${bytes})` } }
+    return readLine(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), line, isWhole)
+  }
+
+  #beginning(piece: Uint8Array): Uint8Array {
+    return this.#pieces.length === 0 ? piece : Buffer.concat([...this.#pieces, piece.subarray(0, kindBytes)])
+  }
 }

@@ -1,8 +1,7 @@
 // Plain arrays of messages, as programs keep them: the Messages API's shape or OpenAI's chat shape, alone or in an
 // object with `messages`, and with the system prompt where there is one.
 import type { UserBlock } from '../../transcript/content.ts'
-import { importedFrom, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
-import { TurnList } from '../turn-list.ts'
+import { importedFrom, TurnList, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
 import { callOf, messageBlocks, responseOf, resultBlock, textBlock } from './blocks.ts'
 import { fieldsOf, listOf, stringOrNull, timeOf, type Fields } from './lines.ts'
 import { isRecord } from '../../transcript/json.ts'

@@ -2,8 +2,7 @@
 // of the user with a part that says so, and the answer to it, which is the summary.
 import type { AssistantBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import { importedFrom, type Imported, type RecordedBlock, summaryKind } from '../recording.ts'
-import { TurnList } from '../turn-list.ts'
+import { importedFrom, summaryKind, TurnList, type Imported, type RecordedBlock } from '../recording.ts'
 import { callOf, resultBlock, textBlock } from './blocks.ts'
 import { fieldsOf, listOf, numberOf, stringOrNull, timeOf, type Fields } from './lines.ts'
 import { isRecord } from '../../transcript/json.ts'
@@ -39,7 +38,7 @@ function takeMessage(list: TurnList, info: Fields, parts: readonly Fields[]): vo
   if (info['summary'] === true) return list.user([textBlock(texts.join('\n'), summaryKind)], at)
   list.assistant(parts.flatMap(answered), {
     at,
-    usage: usageOf(info['tokens']),
+    usage: opencodeUsage(info['tokens']),
     model: stringOrNull(info['modelID']) ?? undefined,
     stop: info['finish'] === 'tool-calls' ? 'tool_use' : info['finish'] === 'stop' ? 'end_turn' : undefined,
   })
@@ -82,7 +81,7 @@ function resultsIn(part: Fields): readonly RecordedBlock[] {
   return [resultBlock(stringOrNull(part['callID']) ?? '', state[isError ? 'error' : 'output'], isError)]
 }
 
-function usageOf(value: unknown): Usage | undefined {
+export function opencodeUsage(value: unknown): Usage | undefined {
   const tokens = fieldsOf(value)
   const cache = fieldsOf(tokens['cache'])
   const input = numberOf(tokens['input'])

@@ -1,8 +1,14 @@
 // Session files of pi. Version 1 is a list; from version 2 on entries have parents, and the conversation is the line that ends
 // in the last message.
 import type { AssistantBlock } from '../../transcript/content.ts'
-import { importedFrom, type Imported, type RecordedBlock, type Skipped, summaryKind } from '../recording.ts'
-import { TurnList } from '../turn-list.ts'
+import {
+  importedFrom,
+  summaryKind,
+  TurnList,
+  type Imported,
+  type RecordedBlock,
+  type Skipped,
+} from '../recording.ts'
 import { callOf, resultBlock, resultContent, textBlock } from './blocks.ts'
 import {
   fieldsOf,

@@ -2,8 +2,14 @@
 // back by a rewind is not part of the conversation; edits are decisions of a policy and not part of what happened.
 import { decode } from '../../transcript/codec.ts'
 import { isKnown, type Entry, type FactOf } from '../../transcript/fact.ts'
-import { importedFrom, type Imported, type RecordedBlock, type Skipped, summaryKind } from '../recording.ts'
-import { TurnList } from '../turn-list.ts'
+import {
+  importedFrom,
+  summaryKind,
+  TurnList,
+  type Imported,
+  type RecordedBlock,
+  type Skipped,
+} from '../recording.ts'
 import type { Fields, Lines } from './lines.ts'
 
 export const isEntryLine = (value: Fields): boolean => 'v' in value && 'seq' in value && 'fact' in value

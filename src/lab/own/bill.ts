@@ -2,7 +2,7 @@
 // and where the caches broke. Money on both sides is of the same requests: what has no known price is in neither, and output
 // that is not recorded as final is in neither.
 import type { Figures } from '../measures.ts'
-import type { LossCause } from '../measuring/cache-losses.ts'
+import type { LossCause } from '../measuring/paid.ts'
 import type { Report, SessionRow } from '../report.ts'
 
 export interface LossLine {

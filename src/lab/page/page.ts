@@ -5,8 +5,7 @@ import { createHash } from 'node:crypto'
 import { sharesOf, sum, type Figures } from '../measures.ts'
 import { billOf, dollarsOf, figuresIn, type BillLine } from '../own/bill.ts'
 import type { Group, Report, SessionRow, Row } from '../report.ts'
-import { holders } from '../playing/holder-tokens.ts'
-import type { Moment } from '../playing/timeline.ts'
+import { holders, type Moment } from '../playing/timeline.ts'
 import { pageScript } from './script.ts'
 
 export interface PolicyNote {

@@ -7,7 +7,7 @@ import { estimateText } from '../../projection/tokens.ts'
 import type { Part, View } from '../../projection/view.ts'
 import type { Edit, Kept, StubEdit } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
-import { resultText, readsIn } from './parts.ts'
+import { partsOf, readsIn, resultText, stubOf } from './plain-rules.ts'
 import type { TrimRule } from './rules.ts'
 import { extract } from '../../compaction/extract.ts'
 import { fitSections, leftOut, renderSections } from '../../compaction/sections.ts'
@@ -29,7 +29,7 @@ export function trimRounds(rule: TrimRule, heard: (trimmed: Trimmed) => void = (
     name: trimRoundsName,
     decide: (view, budget) => {
       if (view.tokens < triggerOf(rule, budget)) return null
-      const parts = [...view.messages].flatMap((message) => message.parts)
+      const parts = partsOf(view)
       const asked = attempt(parts, view, budget, rule, past)
       // Where what the rule keeps does not fit, only the round at work stays. Sizes are estimates, hence the threshold.
       const isEnough = asked === null || view.tokens - asked.freed <= budget.threshold
@@ -175,8 +175,7 @@ function cutLargest(parts: readonly Part[], tokens: number, factor: number, budg
     const text = `${resultText(part).slice(0, defaults.lab.cutResultChars).toWellFormed()}\n[cut here]`
     const saved = factor * (part.estimate - estimateText(text))
     if (saved <= 0) break
-    const at = { seq: part.from, block: part.source[0]! }
-    edits.push({ kind: 'stub', at, text, ref: `${part.from}` })
+    edits.push(stubOf(part, text))
     freed += Math.round(saved)
   }
   return { edits, freed }

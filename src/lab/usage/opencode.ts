@@ -2,8 +2,9 @@
 import { jsonIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import { fieldsOf, numberOf, stringOrNull, timeOf, type Fields } from '../importers/lines.ts'
+import { exportIn, opencodeUsage } from '../importers/opencode.ts'
 import type { Homes } from '../own/find.ts'
-import type { BilledRequest } from './billed.ts'
+import type { BilledRequest } from './totals.ts'
 
 /** Where opencode keeps its sessions. */
 export const opencodeDatabase = ({ userHome, environment }: Homes): string =>
@@ -15,9 +16,8 @@ const mostBytes = 256 * 1024 * 1024
 /** The messages of an export, or null where it is none. */
 export function exportedMessages(bytes: Uint8Array): readonly Fields[] | null {
   if (bytes.length > mostBytes || bytes[0] !== openBrace || bytes[1] !== lineEnd) return null
-  const { info, messages } = fieldsOf(jsonIn(Buffer.from(bytes).toString('utf8')))
-  if (!Array.isArray(messages) || stringOrNull(fieldsOf(info)['id'])?.startsWith('ses_') !== true) return null
-  return messages.map((message) => fieldsOf(fieldsOf(message)['info']))
+  const exported = exportIn(jsonIn(Buffer.from(bytes).toString('utf8')))
+  return exported?.messages.map((message) => fieldsOf(message['info'])) ?? null
 }
 const openBrace = 0x7b
 const lineEnd = 0x0a
@@ -25,11 +25,9 @@ const lineEnd = 0x0a
 /** The requests of a session that opencode exported, with its counts. */
 export function opencodeRequests(name: string, messages: readonly Fields[]): readonly BilledRequest[] {
   return messages.flatMap((message): readonly BilledRequest[] => {
-    const tokens = fieldsOf(message['tokens'])
-    const cache = fieldsOf(tokens['cache'])
-    const input = numberOf(tokens['input'])
-    if (message['role'] !== 'assistant' || input === null || numberOf(tokens['output']) === null) return []
-    const output = (numberOf(tokens['output']) ?? 0) + (numberOf(tokens['reasoning']) ?? 0)
+    const usage = opencodeUsage(message['tokens'])
+    const isCounted = numberOf(fieldsOf(message['tokens'])['output']) !== null
+    if (message['role'] !== 'assistant' || usage === undefined || !isCounted) return []
     const session = stringOrNull(message['sessionID']) ?? name
     const id = stringOrNull(message['id'])
     return [
@@ -41,13 +39,8 @@ export function opencodeRequests(name: string, messages: readonly Fields[]): rea
         model: stringOrNull(message['modelID']) ?? 'unknown',
         at: timeOf(fieldsOf(message['time'])['created']),
         isAgent: false,
-        usage: {
-          input,
-          cacheRead: numberOf(cache['read']) ?? 0,
-          cacheWrite: numberOf(cache['write']) ?? 0,
-          output,
-        },
-        output,
+        usage,
+        output: usage.output,
         id: id === null ? null : `opencode ${id}`,
       },
     ]

@@ -1,28 +1,27 @@
 // What a session file says was used, request by request. Everything that was answered was paid for: branches, what was
 // taken back and sub-agents too, so this reads the lines themselves and not the conversation they make.
-import { isSimulated } from '../../transcript/fact.ts'
 import { estimateBlocks } from '../../projection/tokens.ts'
+import { isSimulated } from '../../transcript/fact.ts'
 import type { Failure } from '../../transcript/store.ts'
 import { anthropicUsage, messageBlocks } from '../importers/blocks.ts'
 import { isClaudeCodeLine } from '../importers/claude-code.ts'
-import { isCodexLine } from '../importers/codex.ts'
+import { codexUsage, isCodexLine } from '../importers/codex.ts'
 import { isCorpusHeader } from '../importers/corpus.ts'
-import { isGeminiLine } from '../importers/gemini-cli.ts'
+import { geminiUsage, isGeminiLine } from '../importers/gemini-cli.ts'
 import {
   fieldsOf,
   numberOf,
   readLines,
+  streamLines,
   stringOrNull,
   timeOf,
   unpack,
   type Fields,
 } from '../importers/lines.ts'
-import { streamLines } from '../importers/line-stream.ts'
 import { isPiLine, piUsage } from '../importers/pi.ts'
 import { isEntryLine } from '../importers/transcript.ts'
-import type { BilledRequest } from './billed.ts'
-import { gemini } from './gemini-cli.ts'
 import { exportedMessages, opencodeRequests } from './opencode.ts'
+import type { BilledRequest } from './totals.ts'
 
 /** What a session of ours noted of work in the background; one that has a transcript of its own is counted there. */
 export interface BilledFork {
@@ -32,7 +31,7 @@ export interface BilledFork {
   readonly dollars: number
 }
 
-export interface BilledFile {
+interface BilledFile {
   readonly requests: readonly BilledRequest[]
   readonly forks: readonly BilledFork[]
   /** Answers of the simulator, which cost nothing. */
@@ -153,17 +152,14 @@ function codex(name: string, lines: readonly Fields[]): readonly BilledRequest[]
     if (value['type'] === 'turn_context') model = stringOrNull(payload['model']) ?? model
     if (value['type'] !== 'event_msg' || payload['type'] !== 'token_count') continue
     const info = fieldsOf(payload['info'])
-    const last = fieldsOf(info['last_token_usage'])
-    const input = numberOf(last['input_tokens'])
+    const usage = codexUsage(info)
     const total = numberOf(fieldsOf(info['total_token_usage'])['total_tokens'])
     const at = timeOf(value['timestamp'])
     // Counts come again without a new answer; a child begins with rows of its parent, from before it was there.
     const isAgain = total !== null && total === counted
     counted = total ?? counted
     const begun = timeOf(meta['timestamp'])
-    if (input === null || isAgain || (at !== null && begun !== null && at < begun)) continue
-    const cacheRead = numberOf(last['cached_input_tokens']) ?? 0
-    const output = numberOf(last['output_tokens']) ?? 0
+    if (usage === undefined || isAgain || (at !== null && begun !== null && at < begun)) continue
     requests.push({
       program: 'codex',
       session: stringOrNull(meta['id']) ?? name,
@@ -172,8 +168,8 @@ function codex(name: string, lines: readonly Fields[]): readonly BilledRequest[]
       model,
       at,
       isAgent: false,
-      usage: { input: input - cacheRead, cacheRead, cacheWrite: 0, output },
-      output,
+      usage,
+      output: usage.output,
       id: at === null || total === null ? null : `codex ${at} ${total}`,
     })
   }
@@ -271,4 +267,29 @@ function corpus(name: string, [header = {}, ...lines]: readonly Fields[]): reado
       },
     ]
   })
+}
+
+/** A line for each message, written again when it changes, and lines that set fields. */
+function gemini(name: string, lines: readonly Fields[]): readonly BilledRequest[] {
+  const header = fieldsOf(lines.find((value) => typeof value['projectHash'] === 'string'))
+  const session = stringOrNull(header['sessionId']) ?? name
+  const found = new Map<string, BilledRequest>()
+  for (const value of lines) {
+    const usage = geminiUsage(value['tokens'])
+    const id = stringOrNull(value['id'])
+    if (value['type'] !== 'gemini' || usage === undefined || id === null) continue
+    found.set(id, {
+      program: 'gemini-cli',
+      session,
+      chain: name,
+      project: null,
+      model: stringOrNull(value['model']) ?? 'unknown',
+      at: timeOf(value['timestamp']),
+      isAgent: header['kind'] === 'subagent',
+      usage,
+      output: usage.output,
+      id: `gemini-cli ${id}`,
+    })
+  }
+  return [...found.values()]
 }
