@@ -1,5 +1,5 @@
 // The tools of agents: Agent starts one, Agents is the model's hand on those it has started, SendMessage writes to them.
-import { endedWithin } from '../../engine/waiting.ts'
+import { endedWithin } from '../waiting.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { choice, flag, inputShape, optional, text, whole, type InputOf } from '../../tools/input.ts'
 import { failed, succeeded } from '../../tools/outcome.ts'

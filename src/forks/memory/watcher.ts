@@ -3,7 +3,7 @@
 // and that not for long. What goes wrong is said and ends nothing.
 import { basename } from 'node:path'
 import type { JobContext, TurnWatcher } from '../../engine/ports.ts'
-import { endedWithin } from '../../engine/waiting.ts'
+import { endedWithin } from '../waiting.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { hasSets, type SetStore } from '../../memory/memory-store.ts'
 import { folderOf, isOurs, type MemoryJobList, type MemoryJob, type MemoryJobOptions } from './memory-jobs.ts'

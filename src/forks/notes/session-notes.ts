@@ -4,7 +4,7 @@
 import { resolve } from 'node:path'
 import { refused } from '../../disk/failure.ts'
 import { attempt, makeFolders, type FileSystem, type Result } from '../../disk/fs.ts'
-import { endedWithin } from '../../engine/waiting.ts'
+import { endedWithin } from '../waiting.ts'
 import { redact } from '../../disk/redact.ts'
 import type { JobContext, NoteKeeper, ReadNotes } from '../../engine/ports.ts'
 import { estimateText } from '../../projection/tokens.ts'

@@ -1,6 +1,6 @@
 // Recall and search for one engine: over the same stores that are kept, read once for both. Their tables of words are
 // large, so they are loaded where there is a memory, before the first message waits for them, or when a search is made.
-import { pause } from '../../engine/waiting.ts'
+import { pause } from '../../forks/waiting.ts'
 import { attempt, type FileSystem } from '../../disk/fs.ts'
 import type { Recall } from '../../engine/ports.ts'
 import { cheapestModel } from '../../forks/agents/index.ts'
