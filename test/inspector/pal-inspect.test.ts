@@ -15,6 +15,7 @@ import type {
 import { call } from '../../src/simulator/index.ts'
 import type { Fact, Usage } from '../../src/transcript/fact.ts'
 import { seq, sessionId } from '../../src/transcript/ids.ts'
+import { figuresJson } from '../../src/transcript/json.ts'
 import { openWorkspace, server } from '../cli/pal.ts'
 import { agreement } from './agreement.ts'
 import { inspecting } from './client.ts'
@@ -144,7 +145,7 @@ describe('pal inspect', () => {
     const head = await get<SessionHead>(`/api/s/${main.session}`)
     const cost = JSON.parse((await at.pal(['cost', '--json'])).out) as { total: Record<string, number> }
     const { input, cacheRead, cacheWrite, output, requests, dollars, unpriced, estimated } = cost.total
-    expect(head.totals).toEqual({
+    expect(JSON.parse(figuresJson(head.totals))).toEqual({
       requests,
       input,
       read: cacheRead,

@@ -101,6 +101,8 @@ describe('typing ahead', () => {
     await wait(2000)
     if (isShown(seen, 'or a letter')) return seen.kill('SIGKILL')
     seen.type('y')
+    // The terminal writes in a turn of its own: the key lies there before the program wakes.
+    await wait(1000)
     seen.kill('SIGCONT')
     const isTyped = (): boolean => seen.lines().some((line) => line.trim() === 'y')
     expect(await sees(seen, () => isTyped() || isShown(seen, '→ Yes'))).toBe(true)
