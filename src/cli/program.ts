@@ -15,18 +15,24 @@ import { prose } from './terminal/tables.ts'
 
 export async function runProgram(io: Io, args: readonly string[], version: string): Promise<Exit> {
   let exit: Exit = exits.done
-  const run: RunCommand = (command) => command().then((code) => void (exit = code))
+  const run: RunCommand =
+    (load) =>
+    async (...given) => {
+      const options = (given.at(-1) as Command).optsWithGlobals()
+      const work = await load()
+      exit = await work(io, ...([...given.slice(0, -2), options] as never[]))
+    }
   const program = baseProgram(io, version)
   const names = (): readonly string[] =>
     program.commands.map((command) => command.name()).filter((name) => name !== promptCommand)
-  addPrompt(program, io, run, names)
-  addSessionCommands(program, io, run)
-  addInspect(program, io, run)
-  addMemoryCommands(program, io, run)
-  addCompanionCommands(program, io, run)
-  addFleetCommands(program, io, run)
-  addLabCommands(program, io, run)
-  addCompletion(program, io, run)
+  addPrompt(program, run, names)
+  addSessionCommands(program, run)
+  addInspect(program, run)
+  addMemoryCommands(program, run)
+  addCompanionCommands(program, run)
+  addFleetCommands(program, run)
+  addLabCommands(program, run)
+  addCompletion(program, run)
   const first = args[0] ?? ''
   const isCommand = program.commands.some(
     (command) => command.name() === first || command.aliases().includes(first),
@@ -60,13 +66,13 @@ function wrongSubcommand(program: Command, [first, second = '']: readonly string
 /** Wider lines are hard to read. */
 const helpColumns = 120
 
-function addCompletion(program: Command, io: Io, run: RunCommand): void {
+function addCompletion(program: Command, run: RunCommand): void {
   subcommand(program, 'completion', 'print a completion script: source <(pal completion bash)')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
-    .action((shell: Shell) =>
-      run(() => {
-        io.out(completionScript(program, shell))
-        return Promise.resolve(exits.done)
+    .action(
+      run(async () => (io, shell: Shell) => {
+        io.out(scripts[shell](choicesOf(program)))
+        return exits.done
       }),
     )
 }
@@ -114,8 +120,8 @@ function baseProgram(io: Io, version: string): Command {
 // ---- `pal completion bash|zsh|fish`: a script for the shell that completes commands, subcommands and options, made from the
 // parser itself, so that it knows what this version knows ----
 
-export const shells = ['bash', 'zsh', 'fish'] as const
-export type Shell = (typeof shells)[number]
+const shells = ['bash', 'zsh', 'fish'] as const
+type Shell = (typeof shells)[number]
 
 interface Entry {
   readonly name: string
@@ -143,10 +149,6 @@ function choicesOf(program: Command): Choices {
       named.map((command) => [command.name(), [...commands(command.commands), ...options(command)]]),
     ),
   }
-}
-
-export function completionScript(program: Command, shell: Shell): string {
-  return scripts[shell](choicesOf(program))
 }
 
 const names = (entries: readonly Entry[]): string => entries.map(({ name }) => name).join(' ')

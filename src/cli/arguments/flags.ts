@@ -3,9 +3,13 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { splitRules } from '../../settings/rule-list.ts'
 import { check, keys, type Settings } from '../../settings/schema.ts'
 import type { Exit } from '../exit-codes.ts'
+import type { Io } from '../terminal/io.ts'
 
-/** Runs a command and keeps its exit code. */
-export type RunCommand = (command: () => Promise<Exit>) => Promise<void>
+/** Carries a command out: it gets its arguments as they were declared, then its options with those of the commands above it. */
+type Work = (io: Io, ...given: never[]) => Exit | Promise<Exit>
+
+/** The action of a command: what carries it out is loaded when it is asked for, and its exit code kept. */
+export type RunCommand = (load: () => Promise<Work>) => (...given: unknown[]) => Promise<void>
 
 export function subcommand(program: Command, name: string, about: string): Command {
   const made = program.command(name).description(about).allowExcessArguments(false)

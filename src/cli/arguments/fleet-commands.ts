@@ -1,24 +1,19 @@
 // Commands of a team that shares one database.
 import { Argument, InvalidArgumentError, type Command } from 'commander'
 import type { BudgetScope } from '../../postgres/budgets.ts'
-import type { BudgetFlags, ListenFlags } from '../commands/fleet/upkeep.ts'
-import type { FleetFlags } from '../commands/fleet/open.ts'
-import type { SendFlags } from '../commands/fleet/sessions.ts'
-import type { WorkerFlags } from '../commands/fleet/worker.ts'
-import type { Io } from '../terminal/io.ts'
 import { port, subcommand, wholeNumber, type RunCommand } from './flags.ts'
 
 const scopes: readonly BudgetScope[] = ['tenant', 'team', 'project', 'tree']
 
-export function addFleetCommands(program: Command, io: Io, run: RunCommand): void {
+export function addFleetCommands(program: Command, run: RunCommand): void {
   const fleet = subcommand(
     program,
     'fleet',
     'sessions of a team in one Postgres database: workers, input, budgets (docs/fleet.md)',
   )
-  addWork(fleet, io, run)
-  addSessions(fleet, io, run)
-  addUpkeep(fleet, io, run)
+  addWork(fleet, run)
+  addSessions(fleet, run)
+  addUpkeep(fleet, run)
 }
 
 const fleetCommand = (fleet: Command, name: string, about: string): Command =>
@@ -26,82 +21,54 @@ const fleetCommand = (fleet: Command, name: string, about: string): Command =>
     .option('--tenant <name>', 'whose sessions; default: PAL_TENANT, or "default"')
     .option('--json', 'as JSON')
 
-function addWork(fleet: Command, io: Io, run: RunCommand): void {
+function addWork(fleet: Command, run: RunCommand): void {
   fleetCommand(fleet, 'worker', 'work on sessions that wait, until it is stopped')
     .option('--sessions <n>', 'how many at once; default: 8', wholeNumber)
     .option('--cwd <folder>', 'where tools work')
-    .action((flags: WorkerFlags) =>
-      run(async () => (await import('../commands/fleet/worker.ts')).fleetWorker(io, flags)),
-    )
+    .action(run(async () => (await import('../commands/fleet/worker.ts')).fleetWorker))
   fleetCommand(fleet, 'send', 'send input to a session; "new" begins one and prints its id')
     .argument('<session>', 'its id, or new')
     .argument('<text...>', 'the prompt')
     .option('--id <id>', 'a key: the same id sent again changes nothing')
     .option('--team <name>', 'of a new session: which budget of a team covers it')
     .option('--project <name>', 'of a new session: which budget of a project covers it')
-    .action((session: string, texts: readonly string[], flags: SendFlags) =>
-      run(async () => (await import('../commands/fleet/sessions.ts')).fleetSend(io, session, texts, flags)),
-    )
+    .action(run(async () => (await import('../commands/fleet/sessions.ts')).fleetSend))
   fleetCommand(fleet, 'serve', 'serve HTTP: send input, follow entries, answer questions')
     .option('--port <n>', 'the port; default: any free one', port)
     .option('--listen <host>', 'the address to listen on; default: this machine alone')
-    .action((flags: ListenFlags) =>
-      run(async () => (await import('../commands/fleet/upkeep.ts')).fleetServe(io, flags)),
-    )
+    .action(run(async () => (await import('../commands/fleet/upkeep.ts')).fleetServe))
 }
 
-function addSessions(fleet: Command, io: Io, run: RunCommand): void {
-  fleetCommand(fleet, 'list', 'sessions with who works on them and what waits').action((flags: FleetFlags) =>
-    run(async () => (await import('../commands/fleet/sessions.ts')).fleetList(io, flags)),
+function addSessions(fleet: Command, run: RunCommand): void {
+  fleetCommand(fleet, 'list', 'sessions with who works on them and what waits').action(
+    run(async () => (await import('../commands/fleet/sessions.ts')).fleetList),
   )
   fleetCommand(fleet, 'show', 'one session: state, questions, last entries')
     .argument('<session>', 'its id')
-    .action((session: string, flags: FleetFlags) =>
-      run(async () => (await import('../commands/fleet/sessions.ts')).fleetShow(io, session, flags)),
-    )
+    .action(run(async () => (await import('../commands/fleet/sessions.ts')).fleetShow))
   fleetCommand(fleet, 'park', 'no worker takes a session until it is unparked')
     .argument('<session>', 'its id')
     .argument('[why...]', 'the reason, shown to others')
-    .action((session: string, why: readonly string[], flags: FleetFlags) =>
-      run(async () =>
-        (await import('../commands/fleet/sessions.ts')).fleetPark(io, session, why.join(' '), flags),
-      ),
-    )
+    .action(run(async () => (await import('../commands/fleet/sessions.ts')).fleetPark))
   fleetCommand(fleet, 'unpark', 'let workers take a session again')
     .argument('<session>', 'its id')
-    .action((session: string, flags: FleetFlags) =>
-      run(async () => (await import('../commands/fleet/sessions.ts')).fleetUnpark(io, session, flags)),
-    )
+    .action(run(async () => (await import('../commands/fleet/sessions.ts')).fleetUnpark))
   fleetCommand(fleet, 'answer', 'answer a question of a session')
     .argument('<session>', 'its id')
     .argument('<question>', 'the id of the question, as pal fleet show prints it')
     .addArgument(new Argument('<answer>', 'whether the call may run').choices(['allow', 'deny']))
     .option('--why <text>', 'with deny: told to the model')
-    .action(
-      (
-        session: string,
-        question: string,
-        answer: 'allow' | 'deny',
-        flags: FleetFlags & { readonly why?: string },
-      ) =>
-        run(async () =>
-          (await import('../commands/fleet/sessions.ts')).fleetAnswer(io, [session, question, answer], flags),
-        ),
-    )
+    .action(run(async () => (await import('../commands/fleet/sessions.ts')).fleetAnswer))
   fleetCommand(fleet, 'prune', 'sessions that nothing was written to for so long, with their agents')
     .requiredOption('--days <n>', 'how long', wholeNumber)
     .option('--delete', 'remove them for good; without it they are only counted')
-    .action((flags: FleetFlags & { readonly days: number; readonly delete?: boolean }) =>
-      run(async () => (await import('../commands/fleet/sessions.ts')).fleetPrune(io, flags)),
-    )
+    .action(run(async () => (await import('../commands/fleet/sessions.ts')).fleetPrune))
   fleetCommand(fleet, 'drain', 'wait until nothing is left to do')
     .option('--seconds <n>', 'give up after so long', wholeNumber)
-    .action((flags: FleetFlags & { readonly seconds?: number }) =>
-      run(async () => (await import('../commands/fleet/sessions.ts')).fleetDrain(io, flags)),
-    )
+    .action(run(async () => (await import('../commands/fleet/sessions.ts')).fleetDrain))
 }
 
-function addUpkeep(fleet: Command, io: Io, run: RunCommand): void {
+function addUpkeep(fleet: Command, run: RunCommand): void {
   fleetCommand(fleet, 'budget', 'list budgets, or set one: pal fleet budget team core --cap 50')
     .addArgument(new Argument('[scope]', 'whose; tree is a session with its agents').choices(scopes))
     .argument('[name]', 'of the team, project or session')
@@ -109,21 +76,16 @@ function addUpkeep(fleet: Command, io: Io, run: RunCommand): void {
     .option('--from <day>', 'first day; default: the first of this month')
     .option('--to <day>', 'first day after it; default: the first of the next month')
     .option('--remove', "remove today's budget")
-    .action((scope: BudgetScope | undefined, name: string | undefined, flags: BudgetFlags) =>
-      run(async () => (await import('../commands/fleet/upkeep.ts')).fleetBudget(io, scope, name, flags)),
-    )
+    .action(run(async () => (await import('../commands/fleet/upkeep.ts')).fleetBudget))
   fleetCommand(fleet, 'token', 'make a token for pal fleet serve; it is shown once')
     .argument('<label>', 'what it is for')
     .option('--remove', 'tokens of this label are no longer accepted')
-    .action((label: string, flags: FleetFlags & { readonly remove?: boolean }) =>
-      run(async () => (await import('../commands/fleet/upkeep.ts')).fleetToken(io, label, flags)),
-    )
+    .action(run(async () => (await import('../commands/fleet/upkeep.ts')).fleetToken))
   fleetCommand(fleet, 'migrate', 'prepare the database for this version, and make the tenant').action(
-    (flags: FleetFlags) =>
-      run(async () => (await import('../commands/fleet/upkeep.ts')).fleetMigrate(io, flags)),
+    run(async () => (await import('../commands/fleet/upkeep.ts')).fleetMigrate),
   )
-  fleetCommand(fleet, 'doctor', 'check the database, and what waits').action((flags: FleetFlags) =>
-    run(async () => (await import('../commands/fleet/upkeep.ts')).fleetDoctor(io, flags)),
+  fleetCommand(fleet, 'doctor', 'check the database, and what waits').action(
+    run(async () => (await import('../commands/fleet/upkeep.ts')).fleetDoctor),
   )
 }
 

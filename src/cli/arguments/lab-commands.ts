@@ -1,22 +1,16 @@
 // Commands beside the agent: the demo, the simulator and replays of recorded sessions, which need no model; what is for users of
 // other agents; the inspector.
 import { Option, Argument, type Command } from 'commander'
-import type { AuditFlags } from '../commands/companion/audit.ts'
-import type { DoctorFlags } from '../commands/companion/doctor.ts'
 import type { CompanionFlags } from '../commands/companion/install.ts'
-import type { GatewayFlags } from '../commands/gateway.ts'
 import type { InspectFlags } from '../commands/inspect/inspect.ts'
-import type { SimulateFlags } from '../commands/simulate.ts'
-import type { ReplayArguments } from '../replay/replay.ts'
-import type { Io } from '../terminal/io.ts'
 import { port, subcommand, wholeNumber, type RunCommand } from './flags.ts'
 
-export function addLabCommands(program: Command, io: Io, run: RunCommand): void {
-  subcommand(program, 'demo', 'play a coding task offline, with a scripted model and real tools').action(() =>
-    run(async () => (await import('../demo/demo.ts')).demo(io)),
+export function addLabCommands(program: Command, run: RunCommand): void {
+  subcommand(program, 'demo', 'play a coding task offline, with a scripted model and real tools').action(
+    run(async () => (await import('../demo/demo.ts')).demo),
   )
-  subcommand(program, 'start', 'start a conversation, or the demo without an API key').action(() =>
-    run(async () => (await import('../demo/demo.ts')).start(io)),
+  subcommand(program, 'start', 'start a conversation, or the demo without an API key').action(
+    run(async () => (await import('../demo/demo.ts')).start),
   )
   subcommand(
     program,
@@ -51,14 +45,12 @@ export function addLabCommands(program: Command, io: Io, run: RunCommand): void 
       ]),
     )
     .option('--system-messages', 'every model takes messages of the role system, as some clients expect')
-    .action((flags: SimulateFlags) =>
-      run(async () => (await import('../commands/simulate.ts')).simulate(io, flags)),
-    )
-  addGateway(program, io, run)
-  addReplay(program, io, run)
+    .action(run(async () => (await import('../commands/simulate.ts')).simulate))
+  addGateway(program, run)
+  addReplay(program, run)
 }
 
-function addGateway(program: Command, io: Io, run: RunCommand): void {
+function addGateway(program: Command, run: RunCommand): void {
   subcommand(
     program,
     'gateway',
@@ -79,12 +71,10 @@ function addGateway(program: Command, io: Io, run: RunCommand): void {
     )
     .option('--no-keep', 'record no sessions, only figures')
     .option('--json', 'figures at the end as JSON')
-    .action((command: string[], flags: GatewayFlags) =>
-      run(async () => (await import('../commands/gateway.ts')).gateway(io, flags, command)),
-    )
+    .action(run(async () => (await import('../commands/gateway.ts')).gateway))
 }
 
-function addReplay(program: Command, io: Io, run: RunCommand): void {
+function addReplay(program: Command, run: RunCommand): void {
   subcommand(program, 'replay', 'replay recorded sessions under other policies, and compare cost')
     .argument('[path]', 'a recording, or a folder of them; without one your own sessions on this machine')
     .option('--own', 'your own sessions of Claude Code, Codex and pi; nothing is written there')
@@ -109,14 +99,7 @@ function addReplay(program: Command, io: Io, run: RunCommand): void {
     .option('--json', 'as JSON')
     .option('--jobs <n>', 'number of worker processes', wholeNumber)
     .addOption(new Option('--worker', 'play what stdin says').hideHelp())
-    .action((path: string | undefined, flags: Omit<ReplayArguments, 'path'>) =>
-      run(async () => {
-        const { replayCommand } = await import('../replay/replay.ts')
-        const script = process.argv[1]
-        const self = script === undefined ? null : [process.execPath, script]
-        return replayCommand({ path, ...flags }, { ...io, self })
-      }),
-    )
+    .action(run(async () => (await import('../replay/replay.ts')).replayCommand))
 }
 
 // ---- `pal companion`: for those who stay with another agent ----
@@ -124,7 +107,7 @@ function addReplay(program: Command, io: Io, run: RunCommand): void {
 /** All that can be named; some are refused in words. */
 const clients = ['claude', 'codex', 'opencode', 'qwen', 'gemini']
 
-export function addCompanionCommands(program: Command, io: Io, run: RunCommand): void {
+export function addCompanionCommands(program: Command, run: RunCommand): void {
   const companion = subcommand(program, 'companion', "put back what another agent's compaction lost")
   companion
     .command('audit')
@@ -132,13 +115,11 @@ export function addCompanionCommands(program: Command, io: Io, run: RunCommand):
     .argument('[session]', 'a session file, or an id; default: the newest session of this folder')
     .option('--json', 'as JSON')
     .allowExcessArguments(false)
-    .action((session: string | undefined, flags: AuditFlags) =>
-      run(async () => (await import('../commands/companion/audit.ts')).companionAudit(io, session, flags)),
-    )
-  addInstallCommands(companion, program.version() ?? '', io, run)
+    .action(run(async () => (await import('../commands/companion/audit.ts')).companionAudit))
+  addInstallCommands(companion, program.version() ?? '', run)
 }
 
-function addInstallCommands(companion: Command, version: string, io: Io, run: RunCommand): void {
+function addInstallCommands(companion: Command, version: string, run: RunCommand): void {
   const child = (name: string, about: string): Command =>
     subcommand(companion, name, about)
       .addArgument(new Argument('<client>', 'the agent').choices(clients))
@@ -147,27 +128,22 @@ function addInstallCommands(companion: Command, version: string, io: Io, run: Ru
     .option('--dry-run', 'show the diff and change nothing')
     .option('--yes', 'do not ask')
     .option('--status-line', 'Claude Code: put our status line below the one you have')
-    .action((client: string, flags: CompanionFlags) =>
-      run(async () =>
-        (await import('../commands/companion/install.ts')).installCompanion(io, client, version, flags),
-      ),
+    .action(
+      run(async () => {
+        const { installCompanion } = await import('../commands/companion/install.ts')
+        return (io, client: string, flags: CompanionFlags) => installCompanion(io, client, version, flags)
+      }),
     )
   child('uninstall', "take them out: the agent's files are as before, or what changed since is named")
     .option('--dry-run', 'show what would be done and change nothing')
     .option('--yes', 'do not ask')
-    .action((client: string, flags: CompanionFlags) =>
-      run(async () =>
-        (await import('../commands/companion/install.ts')).uninstallCompanion(io, client, flags),
-      ),
-    )
+    .action(run(async () => (await import('../commands/companion/install.ts')).uninstallCompanion))
   child('doctor', 'run the installed agent offline against the simulator: which hooks work')
     .option('--program <path>', 'the agent to run; default: the one on the PATH')
-    .action((client: string, flags: DoctorFlags) =>
-      run(async () => (await import('../commands/companion/doctor.ts')).companionDoctor(io, client, flags)),
-    )
+    .action(run(async () => (await import('../commands/companion/doctor.ts')).companionDoctor))
 }
 
-export function addInspect(program: Command, io: Io, run: RunCommand): void {
+export function addInspect(program: Command, run: RunCommand): void {
   subcommand(
     program,
     'inspect',
@@ -190,9 +166,11 @@ export function addInspect(program: Command, io: Io, run: RunCommand): void {
     .option('--raw', 'with --export: as it is, secrets and all')
     .option('--json', 'the address, or what was written, as JSON')
     .option('--cwd <folder>', 'the project')
-    .action((id: string | undefined, flags: InspectFlags) =>
-      run(async () =>
-        (await import('../commands/inspect/inspect.ts')).inspect(io, id, flags, program.version() ?? ''),
-      ),
+    .action(
+      run(async () => {
+        const { inspect } = await import('../commands/inspect/inspect.ts')
+        return (io, id: string | undefined, flags: InspectFlags) =>
+          inspect(io, id, flags, program.version() ?? '')
+      }),
     )
 }

@@ -1,47 +1,28 @@
 // `pal memory` and `pal consolidate`, which was `pal dream`.
 import { Option, type Command } from 'commander'
-import type { ConsolidateFlags } from '../commands/consolidate.ts'
-import type { MemoryFlags } from '../commands/memory/open.ts'
-import type { ForgetFlags } from '../commands/memory/versions.ts'
-import type { Io } from '../terminal/io.ts'
 import { projectCommand, wholeNumber, type RunCommand } from './flags.ts'
 
-export function addMemoryCommands(program: Command, io: Io, run: RunCommand): void {
+export function addMemoryCommands(program: Command, run: RunCommand): void {
   const memory = scoped(
     projectCommand(program, 'memory', 'list memories, where they came from, and what needs review'),
   )
     .option('--why', 'what the model gets before the first message, and from where')
-    .action((flags: MemoryFlags & { why?: boolean }) =>
-      run(async () => (await import('../commands/memory/list.ts')).memory(io, flags)),
-    )
+    .action(run(async () => (await import('../commands/memory/list.ts')).memory))
   const child = (name: string, about: string): Command => scoped(projectCommand(memory, name, about))
-  const flagsOf = (command: Command): MemoryFlags => command.optsWithGlobals()
   child('show', 'one memory, with where it came from')
     .argument('<name>')
-    .action((name: string, _: object, command: Command) =>
-      run(async () => (await import('../commands/memory/list.ts')).showMemory(io, name, flagsOf(command))),
-    )
+    .action(run(async () => (await import('../commands/memory/list.ts')).showMemory))
   child('log', 'every version, of one memory or of all')
     .argument('[name]')
-    .action((name: string | undefined, _: object, command: Command) =>
-      run(async () => (await import('../commands/memory/versions.ts')).logMemory(io, name, flagsOf(command))),
-    )
+    .action(run(async () => (await import('../commands/memory/versions.ts')).logMemory))
   child('diff', 'what a version changed; default: the newest')
     .argument('<name>')
     .argument('[version]', 'as pal memory log lists it', wholeNumber)
-    .action((name: string, version: number | undefined, _: object, command: Command) =>
-      run(async () =>
-        (await import('../commands/memory/versions.ts')).diffMemory(io, name, version, flagsOf(command)),
-      ),
-    )
+    .action(run(async () => (await import('../commands/memory/versions.ts')).diffMemory))
   child('revert', 'restore a version; default: the one before the newest')
     .argument('<name>')
     .argument('[version]', 'as pal memory log lists it', wholeNumber)
-    .action((name: string, version: number | undefined, _: object, command: Command) =>
-      run(async () =>
-        (await import('../commands/memory/versions.ts')).revertMemory(io, name, version, flagsOf(command)),
-      ),
-    )
+    .action(run(async () => (await import('../commands/memory/versions.ts')).revertMemory))
   child(
     'forget',
     'delete a memory with all its versions, or all that came from a session or source, for good',
@@ -49,27 +30,14 @@ export function addMemoryCommands(program: Command, io: Io, run: RunCommand): vo
     .argument('[name]')
     .option('--session <id>', 'everything saved from this session')
     .option('--source <name>', 'everything that came from this address, host, path or tool')
-    .action((name: string | undefined, _: object, command: Command) =>
-      run(async () =>
-        (await import('../commands/memory/versions.ts')).forgetMemory(
-          io,
-          name,
-          command.optsWithGlobals<ForgetFlags>(),
-        ),
-      ),
-    )
+    .action(run(async () => (await import('../commands/memory/versions.ts')).forgetMemory))
   child('search', 'search memories, best match first')
     .argument('[text...]')
     .option('--transcripts', 'also what was said in earlier sessions')
     .option('--expand <ref>', 'the turns around one that was found')
-    .action((query: readonly string[], _: object, command: Command) =>
-      run(async () =>
-        (await import('../commands/memory/list.ts')).searchMemory(io, query, command.optsWithGlobals()),
-      ),
-    )
+    .action(run(async () => (await import('../commands/memory/list.ts')).searchMemory))
   child('review', 'what needs review: held writes, and files that something else changed').action(
-    (_: object, command: Command) =>
-      run(async () => (await import('../commands/memory/review.ts')).review(io, flagsOf(command))),
+    run(async () => (await import('../commands/memory/review.ts')).review),
   )
   for (const how of ['accept', 'reject'] as const) {
     child(
@@ -78,14 +46,12 @@ export function addMemoryCommands(program: Command, io: Io, run: RunCommand): vo
     )
       .argument('[names...]')
       .option('--all', 'everything that needs review')
-      .action((names: readonly string[], _: object, command: Command) =>
-        run(async () => (await import('../commands/memory/review.ts'))[how](io, names, flagsOf(command))),
-      )
+      .action(run(async () => (await import('../commands/memory/review.ts')).deciding(how)))
   }
-  addConsolidate(program, io, run)
+  addConsolidate(program, run)
 }
 
-function addConsolidate(program: Command, io: Io, run: RunCommand): void {
+function addConsolidate(program: Command, run: RunCommand): void {
   scoped(
     projectCommand(
       program,
@@ -95,9 +61,7 @@ function addConsolidate(program: Command, io: Io, run: RunCommand): void {
   )
     .option('--dry-run', 'show what would change, and change nothing')
     .option('--undo', 'undo the last consolidation')
-    .action((flags: ConsolidateFlags) =>
-      run(async () => (await import('../commands/consolidate.ts')).runConsolidate(io, flags)),
-    )
+    .action(run(async () => (await import('../commands/consolidate.ts')).runConsolidate))
 }
 
 const scoped = (command: Command): Command =>

@@ -37,7 +37,7 @@ interface PromptFlags {
 }
 
 /** `names`: the commands there are, for somebody who mistyped one. */
-export function addPrompt(program: Command, io: Io, run: RunCommand, names: () => readonly string[]): void {
+export function addPrompt(program: Command, run: RunCommand, names: () => readonly string[]): void {
   program
     .command(promptCommand, { hidden: true })
     .description('A prompt with -p, or a conversation without it. The word "prompt" itself is left out.')
@@ -93,7 +93,11 @@ export function addPrompt(program: Command, io: Io, run: RunCommand, names: () =
     .option('--unsaved', 'keep nothing of this conversation; for a state folder that cannot be written to')
     .option('--lines', 'plain lines instead of the screen')
     .option('--verbose', 'show progress on stderr even if it is not a terminal')
-    .action((texts: readonly string[], flags: PromptFlags) => run(() => prompt(io, texts, flags, names())))
+    .action(
+      run(
+        async () => (io, texts: readonly string[], flags: PromptFlags) => prompt(io, texts, flags, names()),
+      ),
+    )
 }
 
 function noChoice(io: Io): Exit {

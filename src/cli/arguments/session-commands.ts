@@ -1,22 +1,7 @@
 // Commands that read a session, those that change one, and those that change what is kept of the user.
 import { Option, type Command } from 'commander'
 import type { Grouping } from '../../lab/index.ts'
-import type { Settings } from '../../settings/schema.ts'
-import { permissionModes, type PermissionMode } from '../../tools/permission/pipeline.ts'
-import type { CompactFlags } from '../commands/compact.ts'
-import type { ConfigFlags } from '../commands/config.ts'
-import type { AskingFlags } from '../commands/doctor.ts'
-import type { EditsFlags } from '../commands/edits-why.ts'
-import type { RewindFlags } from '../commands/messages.ts'
-import type { DeleteFlags } from '../commands/sessions-delete.ts'
-import type { CopyFlags, ExportFlags } from '../commands/sessions-export.ts'
-import type { PruneFlags } from '../commands/sessions-prune.ts'
-import type { SessionsFlags } from '../commands/sessions.ts'
-import type { TrustFlags } from '../commands/trust.ts'
-import type { UsageFlags } from '../commands/usage.ts'
-import type { ServeFlags } from '../commands/memory/serve.ts'
-import type { Io } from '../terminal/io.ts'
-import type { ProjectFlags } from '../workplace/workplace.ts'
+import { permissionModes } from '../../tools/permission/pipeline.ts'
 import {
   projectCommand,
   ruleTexts,
@@ -40,42 +25,33 @@ const usageGroups: readonly Grouping[] = [
 ]
 
 /** In the order of `pal --help`. */
-export function addSessionCommands(program: Command, io: Io, run: RunCommand): void {
-  addReadCommands(program, io, run)
-  addChangeCommands(program, io, run)
-  addMessageCommands(program, io, run)
-  addImport(program, io, run)
-  addUserCommands(program, io, run)
+export function addSessionCommands(program: Command, run: RunCommand): void {
+  addReadCommands(program, run)
+  addChangeCommands(program, run)
+  addMessageCommands(program, run)
+  addImport(program, run)
+  addUserCommands(program, run)
 }
 
 /** They change nothing. */
-function addReadCommands(program: Command, io: Io, run: RunCommand): void {
-  addSessions(program, io, run)
+function addReadCommands(program: Command, run: RunCommand): void {
+  addSessions(program, run)
   sessionCommand(program, 'context', 'what the last request of a session contained')
     .option('--count', 'ask the provider how many tokens it counts')
-    .action((id: string | undefined, flags: ProjectFlags & { readonly count?: boolean }) =>
-      run(async () => (await import('../commands/context.ts')).context(io, id, flags)),
-    )
+    .action(run(async () => (await import('../commands/context.ts')).context))
   sessionCommand(program, 'cost', 'what each turn of a session cost, and why').action(
-    (id: string | undefined, flags: ProjectFlags) =>
-      run(async () => (await import('../commands/cost.ts')).cost(io, id, flags)),
+    run(async () => (await import('../commands/cost.ts')).cost),
   )
   projectCommand(program, 'edits', 'what was removed from context, and the number to undo it by')
     .argument('[id]', 'the session; default: the newest. With --why: the number of a compaction')
     .argument('[session]', 'with --why: the session; default: the newest')
     .option('--why', 'which lines a compaction kept and left, with their score')
-    .action((id: string | undefined, session: string | undefined, flags: EditsFlags) =>
-      run(async () => {
-        if (flags.why === true)
-          return (await import('../commands/edits-why.ts')).editsWhy(io, id, session, flags)
-        return (await import('../commands/edits.ts')).edits(io, id, flags)
-      }),
-    )
+    .action(run(async () => (await import('../commands/edits.ts')).edits))
   projectCommand(
     program,
     'stats',
     'usage and cost of your sessions by day, project, purpose and layer',
-  ).action((flags: ProjectFlags) => run(async () => (await import('../commands/stats.ts')).stats(io, flags)))
+  ).action(run(async () => (await import('../commands/stats.ts')).stats))
   projectCommand(
     program,
     'usage',
@@ -86,46 +62,30 @@ function addReadCommands(program: Command, io: Io, run: RunCommand): void {
     .option('--since <day>', 'only from a day on, as 2026-11-01, or days back as 7d')
     .option('--csv', 'as CSV')
     .option('--compare', 'also what our policy would have cost: plays the newest sessions again')
-    .action((path: string | undefined, flags: UsageFlags) =>
-      run(async () => (await import('../commands/usage.ts')).usage(io, path, flags)),
-    )
+    .action(run(async () => (await import('../commands/usage.ts')).usage))
   sessionCommand(program, 'agents', 'agents of a session, and the agent types there are').action(
-    (id: string | undefined, flags: ProjectFlags) =>
-      run(async () => (await import('../commands/agents.ts')).agents(io, id, flags)),
+    run(async () => (await import('../commands/agents.ts')).agents),
   )
   sessionCommand(program, 'tasks', 'background tasks of a session').action(
-    (id: string | undefined, flags: ProjectFlags) =>
-      run(async () => (await import('../commands/agents.ts')).tasks(io, id, flags)),
+    run(async () => (await import('../commands/agents.ts')).tasks),
   )
   projectCommand(program, 'doctor', 'check this installation, and say how to fix problems')
     .argument('[provider]', 'check this provider alone, by one tiny request')
     .option('--ask', 'also ask the model one tiny question, which costs a few tokens')
-    .action((provider: string | undefined, flags: AskingFlags) =>
-      run(async () => (await import('../commands/doctor.ts')).doctor(io, provider, flags)),
-    )
-  addPermissions(program, io, run)
+    .action(run(async () => (await import('../commands/doctor.ts')).doctor))
+  addPermissions(program, run)
 }
 
-function addSessions(program: Command, io: Io, run: RunCommand): void {
+function addSessions(program: Command, run: RunCommand): void {
   const list = projectCommand(program, 'sessions', 'list the sessions of this project; delete or prune them')
     .option('--all', 'every session, forks too')
-    .action((flags: SessionsFlags) =>
-      run(async () => (await import('../commands/sessions.ts')).sessions(io, flags)),
-    )
+    .action(run(async () => (await import('../commands/sessions.ts')).sessions))
   projectCommand(list, 'delete', 'delete sessions for good, with their forks and agents')
     .argument('<ids...>', 'the sessions; the beginning of an id is enough')
     .option('--with-branches', 'also the sessions that were branched off from them')
     .option('--dry-run', 'only show what would be deleted')
     .option('--yes', 'do not ask')
-    .action((ids: readonly string[], _: object, command: Command) =>
-      run(async () =>
-        (await import('../commands/sessions-delete.ts')).deleteSessions(
-          io,
-          ids,
-          command.optsWithGlobals<DeleteFlags>(),
-        ),
-      ),
-    )
+    .action(run(async () => (await import('../commands/sessions-delete.ts')).deleteSessions))
   projectCommand(
     list,
     'prune',
@@ -138,15 +98,11 @@ function addSessions(program: Command, io: Io, run: RunCommand): void {
       wholeNumber,
     )
     .option('--delete', 'delete them; from then on the limits in the settings apply once a day')
-    .action((_: object, command: Command) =>
-      run(async () =>
-        (await import('../commands/sessions-prune.ts')).prune(io, command.optsWithGlobals<PruneFlags>()),
-      ),
-    )
-  addExport(list, io, run)
+    .action(run(async () => (await import('../commands/sessions-prune.ts')).prune))
+  addExport(list, run)
 }
 
-function addExport(list: Command, io: Io, run: RunCommand): void {
+function addExport(list: Command, run: RunCommand): void {
   projectCommand(
     list,
     'export',
@@ -160,41 +116,16 @@ function addExport(list: Command, io: Io, run: RunCommand): void {
     )
     .option('--all', 'every session of this project')
     .option('--checkpoints', 'checkpoints too; they can be made again')
-    .action((ids: readonly string[], _: object, command: Command) =>
-      run(async () =>
-        (await import('../commands/sessions-export.ts')).exportSessions(
-          io,
-          ids,
-          command.optsWithGlobals<ExportFlags>(),
-        ),
-      ),
-    )
+    .action(run(async () => (await import('../commands/sessions-export.ts')).exportSessions))
   projectCommand(list, 'import', 'copy sessions that were exported into this project; overwrites nothing')
     .argument('<from>', 'a folder of JSONL, or "postgres": the database of PAL_DATABASE_URL')
     .argument('[ids...]', 'the sessions; default: all of them')
     .option('--checkpoints', 'checkpoints too')
-    .action((from: string, ids: readonly string[], _: object, command: Command) =>
-      run(async () =>
-        (await import('../commands/sessions-export.ts')).importSessions(
-          io,
-          from,
-          ids,
-          command.optsWithGlobals<CopyFlags>(),
-        ),
-      ),
-    )
-}
-
-interface RuleFlags extends ProjectFlags {
-  readonly allow?: string[]
-  readonly ask?: string[]
-  readonly deny?: string[]
-  readonly permissionMode?: PermissionMode
-  readonly trust?: boolean
+    .action(run(async () => (await import('../commands/sessions-export.ts')).importSessions))
 }
 
 /** With the flags of a prompt that bear on permission, so that one can ask about the call of such a run. */
-function addPermissions(program: Command, io: Io, run: RunCommand): void {
+function addPermissions(program: Command, run: RunCommand): void {
   projectCommand(program, 'permissions', 'list permission rules and mode; why CALL explains a decision')
     .argument(
       '[arguments...]',
@@ -205,27 +136,18 @@ function addPermissions(program: Command, io: Io, run: RunCommand): void {
     .option('--deny <rules>', 'as with pal -p', ruleTexts)
     .addOption(new Option('--permission-mode <mode>', 'as with pal -p').choices(permissionModes))
     .option('--trust', 'as with pal -p')
-    .action((args: readonly string[], { allow, ask, deny, permissionMode, ...flags }: RuleFlags) =>
-      run(async () => {
-        const settings: Settings = { allow, ask, deny, permissionMode }
-        return (await import('../commands/permissions.ts')).permissions(io, args, { ...flags, settings })
-      }),
-    )
+    .action(run(async () => (await import('../commands/permissions.ts')).permissions))
 }
 
-function addChangeCommands(program: Command, io: Io, run: RunCommand): void {
+function addChangeCommands(program: Command, run: RunCommand): void {
   projectCommand(program, 'undo', 'restore what an edit removed from context')
     .argument('<number>', 'the number of the edit, from pal edits')
     .argument('[id]', 'the session; default: the newest')
-    .action((number: string, id: string | undefined, flags: ProjectFlags) =>
-      run(async () => (await import('../commands/undo.ts')).undo(io, number, id, flags)),
-    )
+    .action(run(async () => (await import('../commands/undo.ts')).undo))
   projectCommand(program, 'release', 'allow what was restored or pinned to be compacted again')
     .argument('<number>', 'the number that pal undo or pal pin named')
     .argument('[id]', 'the session; default: the newest')
-    .action((number: string, id: string | undefined, flags: ProjectFlags) =>
-      run(async () => (await import('../commands/undo.ts')).release(io, number, id, flags)),
-    )
+    .action(run(async () => (await import('../commands/undo.ts')).release))
   sessionCommand(program, 'compact', 'compact: replace older messages of a session with a summary')
     .option('--preview', 'only show what would be replaced, kept, retained and cost')
     .option('--instructions <text>', 'what the summary should keep')
@@ -234,76 +156,57 @@ function addChangeCommands(program: Command, io: Io, run: RunCommand): void {
     .option('--edit', 'edit the summary in your editor first')
     .option('--write-summary <file>', 'write the summary to a file, and change nothing')
     .option('--summary-file <file>', 'use the text of this file as the summary')
-    .action((id: string | undefined, flags: CompactFlags) =>
-      run(async () => (await import('../commands/compact.ts')).compact(io, id, flags)),
-    )
+    .action(run(async () => (await import('../commands/compact.ts')).compact))
 }
 
-function addMessageCommands(program: Command, io: Io, run: RunCommand): void {
+function addMessageCommands(program: Command, run: RunCommand): void {
   sessionCommand(program, 'messages', 'your messages in a session, with their numbers').action(
-    (id: string | undefined, flags: ProjectFlags) =>
-      run(async () => (await import('../commands/messages.ts')).messages(io, id, flags)),
+    run(async () => (await import('../commands/messages.ts')).messages),
   )
   projectCommand(program, 'pin', 'keep a message verbatim through every compaction')
     .argument('<number>', 'the number of the message, from pal messages')
     .argument('[id]', 'the session; default: the newest')
-    .action((number: string, id: string | undefined, flags: ProjectFlags) =>
-      run(async () => (await import('../commands/messages.ts')).pin(io, number, id, flags)),
-    )
+    .action(run(async () => (await import('../commands/messages.ts')).pin))
   projectCommand(program, 'rewind', 'go back to before a message; nothing is deleted')
     .argument('<number>', 'the number of the message, from pal messages')
     .argument('[id]', 'the session; default: the newest')
     .option('--files', 'restore the files that were changed since, where nobody else changed them')
-    .action((number: string, id: string | undefined, flags: RewindFlags) =>
-      run(async () => (await import('../commands/messages.ts')).rewind(io, number, id, flags)),
-    )
+    .action(run(async () => (await import('../commands/messages.ts')).rewind))
 }
 
-function addImport(program: Command, io: Io, run: RunCommand): void {
+function addImport(program: Command, run: RunCommand): void {
   projectCommand(program, 'import', 'import a session of Claude Code, Codex or pi')
     .argument('<file>', 'the file of the session')
-    .action((path: string, flags: ProjectFlags) =>
-      run(async () => (await import('../commands/import.ts')).importSession(io, path, flags)),
-    )
+    .action(run(async () => (await import('../commands/import.ts')).importSession))
 }
 
-function addMcp(program: Command, io: Io, run: RunCommand): void {
+function addMcp(program: Command, run: RunCommand): void {
   const mcp = projectCommand(program, 'mcp', 'the MCP servers in use, and whether they answer').action(
-    (flags: ProjectFlags) => run(async () => (await import('../commands/mcp.ts')).mcp(io, flags)),
+    run(async () => (await import('../commands/mcp.ts')).mcp),
   )
   subcommand(mcp, 'serve-memory', 'serve memories to other agents over MCP, on stdin and stdout')
     .option('--http', 'on HTTP instead, on this machine alone, with a token')
     .option('--port <n>', 'the port of --http; default: a free one', wholeNumber)
     .option('--cwd <folder>', 'also the memories of this project, whatever folders the client names')
-    .action((_: object, command: Command) =>
-      run(async () =>
-        (await import('../commands/memory/serve.ts')).serveMemory(io, command.optsWithGlobals<ServeFlags>()),
-      ),
-    )
+    .action(run(async () => (await import('../commands/memory/serve.ts')).serveMemory))
 }
 
-function addUserCommands(program: Command, io: Io, run: RunCommand): void {
+function addUserCommands(program: Command, run: RunCommand): void {
   projectCommand(program, 'config', 'list settings, show one, set it or unset it')
     .argument('[key]', 'the setting')
     .argument('[value]', 'the new value, as JSON or plain text')
     .option('--unset', 'remove it from your settings')
-    .action((key: string | undefined, value: string | undefined, flags: ConfigFlags) =>
-      run(async () => (await import('../commands/config.ts')).config(io, key, value, flags)),
-    )
+    .action(run(async () => (await import('../commands/config.ts')).config))
   projectCommand(program, 'models', 'the models that are known, with window and prices').action(
-    (flags: ProjectFlags) => run(async () => (await import('../commands/models.ts')).models(io, flags)),
+    run(async () => (await import('../commands/models.ts')).models),
   )
-  addMcp(program, io, run)
+  addMcp(program, run)
   subcommand(program, 'login', 'store an API key (typed, or piped in) for you only')
     .argument('[provider]', 'openai, google, openrouter …; left out, Anthropic')
-    .action((provider: string | undefined) =>
-      run(async () => (await import('../commands/config.ts')).login(io, provider ?? null)),
-    )
+    .action(run(async () => (await import('../commands/config.ts')).login))
   subcommand(program, 'logout', 'delete the stored API keys, or that of one provider')
     .argument('[provider]', 'whose; left out, all of them')
-    .action((provider: string | undefined) =>
-      run(async () => (await import('../commands/config.ts')).logout(io, provider ?? null)),
-    )
+    .action(run(async () => (await import('../commands/config.ts')).logout))
   subcommand(program, 'trust', 'trust this folder: its settings, instructions, MCP servers, skills')
     .option('--cwd <folder>', 'the project')
     .option('--list', 'only list what is in it, and what was decided')
@@ -311,11 +214,9 @@ function addUserCommands(program: Command, io: Io, run: RunCommand): void {
     .option('--yes', 'do not ask')
     .option('--remove', 'no longer trust it (pal untrust)')
     .option('--json', 'as JSON')
-    .action((flags: TrustFlags) => run(async () => (await import('../commands/trust.ts')).trust(io, flags)))
+    .action(run(async () => (await import('../commands/trust.ts')).trust))
   subcommand(program, 'untrust', 'no longer trust this folder')
     .option('--cwd <folder>', 'the project')
     .option('--json', 'as JSON')
-    .action((flags: TrustFlags) =>
-      run(async () => (await import('../commands/trust.ts')).trust(io, { ...flags, remove: true })),
-    )
+    .action(run(async () => (await import('../commands/trust.ts')).untrust))
 }

@@ -17,8 +17,6 @@ import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { prose, table } from '../terminal/tables.ts'
 import type { ProjectFlags } from '../workplace/workplace.ts'
 
-export type EditsFlags = ProjectFlags & { readonly why?: boolean | undefined }
-
 export function editsWhy(
   io: Io,
   number: string | undefined,

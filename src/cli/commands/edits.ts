@@ -11,8 +11,20 @@ import { safeJson } from '../terminal/safe-text.ts'
 import { dollars, moment, prose, table, whole } from '../terminal/tables.ts'
 import type { ProjectFlags } from '../workplace/workplace.ts'
 
-export const edits = (io: Io, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
-  showSession(io, id, flags, (place, store, session, json) => showEdits(place.io, store, session, json))
+export interface EditsFlags extends ProjectFlags {
+  readonly why?: boolean | undefined
+}
+
+/** With --why the first argument is the number of a compaction, and the second the session. */
+export async function edits(
+  io: Io,
+  id: string | undefined,
+  session: string | undefined,
+  flags: EditsFlags,
+): Promise<Exit> {
+  if (flags.why === true) return (await import('./edits-why.ts')).editsWhy(io, id, session, flags)
+  return showSession(io, id, flags, (place, store, found, json) => showEdits(place.io, store, found, json))
+}
 
 export async function showEdits(io: Io, store: Store, session: SessionId, json: boolean): Promise<Exit> {
   const read = await removalsOf(store, session)

@@ -42,7 +42,7 @@ export interface GatewayFlags {
   readonly json?: boolean | undefined
 }
 
-export async function gateway(io: Io, flags: GatewayFlags, command: readonly string[]): Promise<Exit> {
+export async function gateway(io: Io, command: readonly string[], flags: GatewayFlags): Promise<Exit> {
   const place = await openWorkplace(io, {})
   if (!place.ok) return complain(io, place)
   const upstreams = upstreamsFor(io, flags)

@@ -3,8 +3,7 @@
 import { errorText } from '../../disk/failure.ts'
 import { hookPreview } from '../../engine/hook-commands.ts'
 import type { Preset } from '../../preset.ts'
-import type { Settings } from '../../settings/schema.ts'
-import { explain, type Explanation } from '../../tools/permission/pipeline.ts'
+import { explain, type Explanation, type PermissionMode } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { complain, exits, fail, type Exit } from '../exit-codes.ts'
 import { commandPreset } from '../extensions/load.ts'
@@ -12,20 +11,22 @@ import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { prose, table } from '../terminal/tables.ts'
 import { ruleProblems, ruleSources } from '../workplace/rule-problems.ts'
-import { openWorkplace, showProblems, type Workplace } from '../workplace/workplace.ts'
+import { openWorkplace, showProblems, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 
-export interface PermissionFlags {
-  readonly json?: boolean
-  readonly cwd?: string
+export interface PermissionFlags extends ProjectFlags {
   readonly trust?: boolean
-  readonly settings: Settings
+  readonly allow?: string[]
+  readonly ask?: string[]
+  readonly deny?: string[]
+  readonly permissionMode?: PermissionMode
 }
 
 export async function permissions(io: Io, args: readonly string[], flags: PermissionFlags): Promise<Exit> {
   const [verb, ...rest] = args
   if (verb !== undefined && verb !== 'why')
     return fail(io, exits.usage, `usage: pal permissions [why CALL]; unknown: ${JSON.stringify(verb)}`)
-  const place = await openWorkplace(io, flags)
+  const { cwd, trust, allow, ask, deny, permissionMode } = flags
+  const place = await openWorkplace(io, { cwd, trust, settings: { allow, ask, deny, permissionMode } })
   if (!place.ok) return complain(io, place)
   showProblems(place)
   const preset = await commandPreset(place, { rules: place.loaded.rules })

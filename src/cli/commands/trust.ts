@@ -24,7 +24,7 @@ export async function trust(io: Io, flags: TrustFlags): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   for (const problem of place.trust.problems) io.err(`pal: ${safeLine(problem)}\n`)
-  if (flags.remove === true) return untrust(place, flags.json === true)
+  if (flags.remove === true) return removeTrust(place, flags.json === true)
   const content = await folderContent(place, true)
   if (flags.list === true || flags.diff === true) return show(place, content, flags)
   const wantsAnswer = io.inIsTerminal && io.errIsTerminal && flags.yes !== true && flags.json !== true
@@ -53,7 +53,9 @@ export async function trust(io: Io, flags: TrustFlags): Promise<Exit> {
   return exits.done
 }
 
-async function untrust({ io, trustPlace, project }: Workplace, json: boolean): Promise<Exit> {
+export const untrust = (io: Io, flags: TrustFlags): Promise<Exit> => trust(io, { ...flags, remove: true })
+
+async function removeTrust({ io, trustPlace, project }: Workplace, json: boolean): Promise<Exit> {
   const kept = await forgetTrust({ ...trustPlace, fs: machineFileSystem })
   if (!kept.ok) return fail(io, exits.failed, `the decision could not be saved: ${kept.failure.message}`)
   if (json) io.out(`${safeJson({ folder: project.root, trusted: false }, 2)}\n`)

@@ -37,8 +37,6 @@ import { safeJson } from '../terminal/safe-text.ts'
 export interface ReplayArguments extends OwnFlags, CompactionFlags {
   /** Judge compactions instead of playing policies. */
   readonly compactions?: boolean | undefined
-  /** A recording, or a folder of them. */
-  readonly path?: string | undefined
   /** The sessions that are made up. */
   readonly sample?: boolean | undefined
   readonly own?: boolean | undefined
@@ -61,12 +59,18 @@ export type ReplayIo = Io & { readonly self: readonly string[] | null }
 
 const usual = 'append-only,standard'
 
-export async function replayCommand(flags: ReplayArguments, io: ReplayIo): Promise<Exit> {
+export async function replayCommand(
+  around: Io,
+  path: string | undefined,
+  flags: ReplayArguments,
+): Promise<Exit> {
+  const script = process.argv[1]
+  const io: ReplayIo = { ...around, self: script === undefined ? null : [process.execPath, script] }
   if (flags.worker === true) {
     await work(io.lines(), (text) => io.out(text))
     return exits.done
   }
-  const { path, sample = false } = flags
+  const { sample = false } = flags
   const isOwn = flags.own === true || (path === undefined && !sample)
   if (Number(path !== undefined) + Number(sample) + Number(flags.own === true) > 1)
     return fail(io, exits.usage, 'a path, --own and --sample do not go together')

@@ -134,8 +134,19 @@ export const fleetShow = (io: Io, session: string, flags: FleetFlags): Promise<E
     return exits.done
   })
 
-export const fleetPark = (io: Io, session: string, why: string, flags: FleetFlags): Promise<Exit> =>
-  changed(io, session, flags, ({ queue }) => queue.park(session, `by an operator: ${why}`), 'Parked')
+export const fleetPark = (
+  io: Io,
+  session: string,
+  why: readonly string[],
+  flags: FleetFlags,
+): Promise<Exit> =>
+  changed(
+    io,
+    session,
+    flags,
+    ({ queue }) => queue.park(session, `by an operator: ${why.join(' ')}`),
+    'Parked',
+  )
 
 export const fleetUnpark = (io: Io, session: string, flags: FleetFlags): Promise<Exit> =>
   withFleet(io, flags, async ({ queue }) => {
@@ -169,7 +180,9 @@ const noSession = (io: Io, session: string): Exit =>
 
 export const fleetAnswer = (
   io: Io,
-  [session, question, answer]: readonly [string, string, 'allow' | 'deny'],
+  session: string,
+  question: string,
+  answer: 'allow' | 'deny',
   flags: FleetFlags & { readonly why?: string | undefined },
 ): Promise<Exit> =>
   withFleet(io, flags, async ({ queue }) => {

@@ -90,53 +90,38 @@ async function outsidePatch(keeper: Keeper, { file, known }: OutsideChange): Pro
   )
 }
 
-export const accept = (
-  io: Io,
-  names: readonly string[],
-  flags: MemoryFlags & { readonly all?: boolean },
-): Promise<Exit> => decide(io, names, flags, 'accept')
-export const reject = (
-  io: Io,
-  names: readonly string[],
-  flags: MemoryFlags & { readonly all?: boolean },
-): Promise<Exit> => decide(io, names, flags, 'reject')
-
 type How = 'accept' | 'reject'
 
-function decide(
-  io: Io,
-  names: readonly string[],
-  flags: MemoryFlags & { readonly all?: boolean },
-  how: How,
-): Promise<Exit> {
-  return withMemories(io, flags, async (room) => {
-    const wanted = [...names]
-    if (flags.all === true) {
-      for (const keeper of room.keepers) {
-        const items = await itemsOf(keeper)
-        if (isRefusal(items)) return items
-        wanted.push(...items.map(({ name }) => name))
+export const deciding =
+  (how: How) =>
+  (io: Io, names: readonly string[], flags: MemoryFlags & { readonly all?: boolean }): Promise<Exit> =>
+    withMemories(io, flags, async (room) => {
+      const wanted = [...names]
+      if (flags.all === true) {
+        for (const keeper of room.keepers) {
+          const items = await itemsOf(keeper)
+          if (isRefusal(items)) return items
+          wanted.push(...items.map(({ name }) => name))
+        }
       }
-    }
-    if (wanted.length === 0 && flags.all !== true)
-      return refuse(exits.usage, 'name one, or use --all; pal memory review lists them')
-    const done: string[] = []
-    for (const name of wanted) {
-      const failure = isAbsolute(name)
-        ? await acceptInstructions(room, name, how)
-        : /^\d+$/.test(name)
-          ? await decideHeld(room, Number(name), how)
-          : await decideOutside(room, name, how)
-      if (failure !== null)
-        return refuse(
-          exits.failed,
-          `${name}: ${failure}${done.length === 0 ? '' : ` (done before it: ${done.join(', ')})`}`,
-        )
-      done.push(name)
-    }
-    return show(room, { [`${how}ed`]: done }, () => `${how}ed ${safeLine(done.join(', '))}\n`)
-  })
-}
+      if (wanted.length === 0 && flags.all !== true)
+        return refuse(exits.usage, 'name one, or use --all; pal memory review lists them')
+      const done: string[] = []
+      for (const name of wanted) {
+        const failure = isAbsolute(name)
+          ? await acceptInstructions(room, name, how)
+          : /^\d+$/.test(name)
+            ? await decideHeld(room, Number(name), how)
+            : await decideOutside(room, name, how)
+        if (failure !== null)
+          return refuse(
+            exits.failed,
+            `${name}: ${failure}${done.length === 0 ? '' : ` (done before it: ${done.join(', ')})`}`,
+          )
+        done.push(name)
+      }
+      return show(room, { [`${how}ed`]: done }, () => `${how}ed ${safeLine(done.join(', '))}\n`)
+    })
 
 async function decideHeld(room: MemoryRoom, n: number, how: How): Promise<string | null> {
   const having = room.keepers.filter(({ ledger }) => ledger.held().some((held) => held.n === n))
