@@ -1,6 +1,6 @@
 // How `pal` ends, for scripts that look (docs/cli.md). A command that cannot go on hands up a refusal with its code.
 import type { Io } from './terminal/io.ts'
-import { safeLine } from './terminal/safe-text.ts'
+import { safeJson, safeLine } from './terminal/safe-text.ts'
 
 export const exits = {
   done: 0,
@@ -35,6 +35,17 @@ export function complain(io: Pick<Io, 'err'>, refusal: Refusal): Exit {
 /** The same for what is found here. */
 export const fail = (io: Pick<Io, 'err'>, exit: Exit, message: string): Exit =>
   complain(io, refuse(exit, message))
+
+/** What a command found or did: as JSON where that is asked for, else as text. */
+export function print(
+  io: Pick<Io, 'out'>,
+  json: boolean | undefined,
+  value: unknown,
+  text: () => string,
+): Exit {
+  io.out(json === true ? `${safeJson(value, 2)}\n` : text())
+  return exits.done
+}
 
 /** The code for a failure of engine or turn, by its stable word. */
 export function exitFor(code: string): Exit {

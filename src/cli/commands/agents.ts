@@ -11,12 +11,11 @@ import { jobsFile } from '../../preset/jobs.ts'
 import { readJobs, type JobRow } from '../../tools/shell/background-tasks.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import { complain, exits, fail, type Exit } from '../exit-codes.ts'
+import { print, complain, exits, fail, type Exit } from '../exit-codes.ts'
 import { typesFor } from '../extensions/load.ts'
 import { newestSession, shortId, showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson } from '../terminal/safe-text.ts'
-import { dollars, moment, prose, table, whole } from '../terminal/tables.ts'
+import { dollars, moment, prose, table, whole, wraps, left, right } from '../terminal/tables.ts'
 import { openWorkplace, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 
 /** Where no session is named and there is none yet, the types alone: a new type file can be checked before it is used. */
@@ -48,9 +47,9 @@ async function showTypes(place: Workplace, json: boolean, known: object, text: s
   const { types, problems } = await typesFor(place)
   for (const problem of problems) fail(place.io, exits.failed, problem)
   const listed = types.map(({ name, description, from }) => ({ name, description, from }))
-  if (json) place.io.out(`${safeJson({ ...known, types: listed }, 2)}\n`)
-  else place.io.out(prose(`${text}\n${typeTable(types, place.io.columns)}`, place.io.columns))
-  return exits.done
+  return print(place.io, json, { ...known, types: listed }, () =>
+    prose(`${text}\n${typeTable(types, place.io.columns)}`, place.io.columns),
+  )
 }
 
 async function rowsOf(
@@ -88,14 +87,14 @@ export function agentTable(
   if (rows.length === 0) return 'no agents\n'
   return table(
     [
-      { title: 'agent' },
-      { title: 'label', wraps: true },
-      { title: 'type', drop: 3 },
-      { title: 'mode', drop: 2 },
-      { title: 'started', drop: 1 },
-      { title: 'state', wraps: true },
-      { title: 'tokens', right: true },
-      { title: 'cost', right: true },
+      'agent',
+      wraps('label'),
+      left('type', 3),
+      left('mode', 2),
+      left('started', 1),
+      wraps('state'),
+      right('tokens'),
+      right('cost'),
     ],
     rows.map((row) => [
       shortId(row.child),
@@ -119,7 +118,7 @@ function stateOf(row: AgentRow, phrase: string | undefined): string {
 
 export const typeTable = (types: readonly AgentType[] = builtInTypes, room: number): string =>
   table(
-    [{ title: 'type' }, { title: 'for', wraps: true }, { title: 'from', wraps: true, drop: 1 }],
+    ['type', wraps('for'), wraps('from', 1)],
     types.map(({ name, description, from }) => [name, description, from]),
     room,
   )
@@ -152,9 +151,9 @@ async function showTasks(place: Workplace, store: Store, session: SessionId, jso
     else fail(place.io, exits.failed, read.failure.message)
   }
   const found = tasksOf(session, rows, (each) => jobs.get(each) ?? [])
-  if (json) place.io.out(`${safeJson({ session, tasks: found }, 2)}\n`)
-  else place.io.out(prose(`session ${session}\n${taskTable(found, place.io.columns)}`, place.io.columns))
-  return exits.done
+  return print(place.io, json, { session, tasks: found }, () =>
+    prose(`session ${session}\n${taskTable(found, place.io.columns)}`, place.io.columns),
+  )
 }
 
 /** What is under way for a session. `phrases` says what running agents are at, where somebody knows. */
@@ -199,15 +198,7 @@ function jobState(end: string | null, pid: number, orphaned = false): string {
 export function taskTable(tasks: readonly Task[], room: number, more = ''): string {
   if (tasks.length === 0) return more === '' ? 'no background tasks\n' : more
   const own = table(
-    [
-      { title: 'task' },
-      { title: 'kind' },
-      { title: 'what', wraps: true },
-      { title: 'started', drop: 1 },
-      { title: 'state', wraps: true },
-      { title: 'tokens', right: true },
-      { title: 'cost', right: true },
-    ],
+    ['task', 'kind', wraps('what'), left('started', 1), wraps('state'), right('tokens'), right('cost')],
     tasks.map(({ id, kind, what, since, state, spent }) => [
       kind === 'agent' ? shortId(id) : id,
       kind,

@@ -14,10 +14,10 @@ import type { Preset } from '../../preset.ts'
 import type { Part, View } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { textIn } from '../../transcript/content.ts'
-import { complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { print, complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { replacement } from '../terminal/event-text.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
+import { safeLine, safeText } from '../terminal/safe-text.ts'
 import { dollars, percent, prose, whole } from '../terminal/tables.ts'
 import type { ProjectFlags } from '../workplace/workplace.ts'
 import { changing, describeCompaction, placeIn } from './undo.ts'
@@ -43,12 +43,9 @@ export async function compact(io: Io, id: string | undefined, flags: CompactFlag
       flags.edit === true ? await edited(io, await session.compact({ ...ask, dryRun: true })) : undefined
     if (typeof text === 'object') return complain(io, text)
     const made = await session.compact(text === undefined ? ask : { ...ask, text })
-    io.out(
-      flags.json === true
-        ? `${safeJson({ session: session.id, ...made }, 2)}\n`
-        : prose(describeCompaction(made, 'pal '), io.columns),
+    return print(io, flags.json, { session: session.id, ...made }, () =>
+      prose(describeCompaction(made, 'pal '), io.columns),
     )
-    return exits.done
   })
 }
 
@@ -91,12 +88,9 @@ async function preview(
       return fail(io, exits.failed, `${flags.writeSummary} cannot be written: ${(error as Error).message}`)
     }
   }
-  io.out(
-    flags.json === true
-      ? `${safeJson({ session: session.id, ...made }, 2)}\n`
-      : prose(describePreview(made, session, preset), io.columns),
+  return print(io, flags.json, { session: session.id, ...made }, () =>
+    prose(describePreview(made, session, preset), io.columns),
   )
-  return exits.done
 }
 
 // ---- a text of one's own ----

@@ -7,11 +7,10 @@ import { attempt, machineFileSystem, makeFolders } from '../../disk/fs.ts'
 import { writeUnder } from '../../disk/under-root.ts'
 import { settingsName } from '../../settings/load.ts'
 import { check, isKey, keys, type Key } from '../../settings/schema.ts'
-import { complain, exits, fail, type Exit } from '../exit-codes.ts'
+import { print, complain, exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson } from '../terminal/safe-text.ts'
 import { didYouMean } from '../terminal/suggest.ts'
-import { table } from '../terminal/tables.ts'
+import { table, wraps } from '../terminal/tables.ts'
 import { credentialsFile, forgetKey, keepKey } from '../workplace/access.ts'
 import { behindLink, readText } from '../workplace/files.ts'
 import {
@@ -73,32 +72,26 @@ export async function showConfig(
 function list({ io, loaded, settings }: Workplace, json: boolean): Exit {
   const set = [...loaded.from].map(([key, from]) => ({ key, value: settings[key], from }))
   const unset = Object.keys(keys).filter((key) => isKey(key) && !loaded.from.has(key)) as readonly Key[]
-  if (json) io.out(`${safeJson(set, 2)}\n`)
-  else
-    io.out(
-      table(
-        [{ title: 'setting' }, { title: 'value', wraps: true }, { title: 'set by' }],
-        [
-          ...set.map(({ key, value, from }) => [key, JSON.stringify(value), from]),
-          ...unset.map((key) => [key, `(${keys[key].expected})`, 'default']),
-        ],
-        io.columns,
-      ),
-    )
-  return exits.done
+  return print(io, json, set, () =>
+    table(
+      ['setting', wraps('value'), 'set by'],
+      [
+        ...set.map(({ key, value, from }) => [key, JSON.stringify(value), from]),
+        ...unset.map((key) => [key, `(${keys[key].expected})`, 'default']),
+      ],
+      io.columns,
+    ),
+  )
 }
 
 function one({ io, loaded, settings }: Workplace, key: Key, json: boolean): Exit {
   const value = settings[key]
   const from = loaded.from.get(key) ?? 'default'
-  if (json) io.out(`${safeJson({ key, value: value ?? null, from, expected: keys[key].expected }, 2)}\n`)
-  else
-    io.out(
-      value === undefined
-        ? `${key} is not set, so the default applies; allowed: ${keys[key].expected}\n`
-        : `${key} is ${JSON.stringify(value)} (${from}); allowed: ${keys[key].expected}\n`,
-    )
-  return exits.done
+  return print(io, json, { key, value: value ?? null, from, expected: keys[key].expected }, () =>
+    value === undefined
+      ? `${key} is not set, so the default applies; allowed: ${keys[key].expected}\n`
+      : `${key} is ${JSON.stringify(value)} (${from}); allowed: ${keys[key].expected}\n`,
+  )
 }
 
 /** As JSON where it is some, else as the words themselves. */
@@ -122,10 +115,9 @@ async function write({ home }: Workplace, key: Key, value: unknown): Promise<str
   const after = value === undefined ? rest : { ...before, [key]: value }
   const bytes = new TextEncoder().encode(`${JSON.stringify(after, null, 2)}\n`)
   // The first thing a user does may be to set something: nothing has made the folder yet.
-  const folder = await attempt(`making ${home}`, async () => {
-    await makeFolders(machineFileSystem, home, ownerFolder)
-    return {}
-  })
+  const folder = await attempt(`making ${home}`, async () => ({
+    done: await makeFolders(machineFileSystem, home, ownerFolder),
+  }))
   if (!folder.ok) return folder.failure.message
   const written = await writeUnder(machineFileSystem, dirname(path), basename(path), bytes, {
     mode: ownerOnly,

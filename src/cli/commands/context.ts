@@ -15,11 +15,11 @@ import type { SessionId } from '../../transcript/ids.ts'
 import { lifetimeMs, type Lifetime } from '../../transcript/lifetime.ts'
 import type { Store } from '../../transcript/store.ts'
 import type { Spoken } from '../../wires/wire.ts'
-import { exits, fail, type Exit } from '../exit-codes.ts'
+import { print, exits, fail, type Exit } from '../exit-codes.ts'
 import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { bar, percent, prose, table, whole } from '../terminal/tables.ts'
+import { safeLine } from '../terminal/safe-text.ts'
+import { bar, percent, prose, table, whole, right, left } from '../terminal/tables.ts'
 import type { ProjectFlags, Workplace } from '../workplace/workplace.ts'
 
 const barWidth = 24
@@ -62,15 +62,12 @@ export async function showContext(
   const about = { model, window, tokens, counted, isExact, cache: cacheView(spoken, asked.models, sent) }
   const count = counts ? await countByProvider(place, spoken, request.composed.body) : null
   const provider = count === null ? {} : { provider: count }
-  io.out(
-    json
-      ? `${safeJson({ session, ...about, ...provider, sources: rows }, 2)}\n`
-      : prose(
-          `${asPicture(session, about, rows, io)}${count === null ? '' : `${countText(count)}\n`}`,
-          io.columns,
-        ),
+  return print(io, json, { session, ...about, ...provider, sources: rows }, () =>
+    prose(
+      `${asPicture(session, about, rows, io)}${count === null ? '' : `${countText(count)}\n`}`,
+      io.columns,
+    ),
   )
-  return exits.done
 }
 
 type About = Pick<RebuiltRequest, 'model' | 'window' | 'tokens' | 'counted' | 'isExact'> & {
@@ -86,13 +83,7 @@ function asPicture(
   const { tokens, window, counted, isExact, model, cache } = request
   const most = Math.max(1, ...rows.map((row) => row.tokens))
   const list = table(
-    [
-      { title: 'source' },
-      { title: 'blocks', right: true },
-      { title: 'tokens', right: true },
-      { title: 'share', right: true },
-      { title: '', drop: 1 },
-    ],
+    ['source', right('blocks'), right('tokens'), right('share'), left('', 1)],
     [
       ...rows.map((row) => [
         row.source,

@@ -15,11 +15,10 @@ import {
 } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import { exits, type Exit } from '../exit-codes.ts'
+import { print, type Exit } from '../exit-codes.ts'
 import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson } from '../terminal/safe-text.ts'
-import { countedByUs, dollars, percent, prose, table, whole } from '../terminal/tables.ts'
+import { countedByUs, dollars, percent, prose, table, whole, right, wraps } from '../terminal/tables.ts'
 import type { ProjectFlags, Workplace } from '../workplace/workplace.ts'
 import { added } from '../../lab/stats/gains.ts'
 
@@ -52,12 +51,9 @@ export async function showCost(
   json: boolean,
 ): Promise<Exit> {
   const turns = await turnsOf(store, session, tableOf(settings))
-  io.out(
-    json
-      ? `${safeJson({ session, turns, total: totalOf(turns) }, 2)}\n`
-      : prose(asTable(session, turns, io.columns), io.columns),
+  return print(io, json, { session, turns, total: totalOf(turns) }, () =>
+    prose(asTable(session, turns, io.columns), io.columns),
   )
-  return exits.done
 }
 
 async function turnsOf(store: Store, session: SessionId, models: ModelTable): Promise<readonly TurnCost[]> {
@@ -146,24 +142,24 @@ function asTable(session: string, turns: readonly TurnCost[], room: number): str
     whole(sum.output),
     sum.unpriced > 0 ? `${dollars(sum.dollars)} + ${sum.unpriced} unpriced` : dollars(sum.dollars),
   ]
-  const right = (title: string) => ({ title, right: true })
+
   const rows = [...turns.map((turn) => row(String(turn.turn), turn.words, turn)), row('', 'all', total)]
   const why = turns.flatMap((turn) => turn.why.map((line) => [String(turn.turn), line]))
   const prompt = total.input + total.cacheRead + total.cacheWrite
   const columns = [
     right('turn'),
-    { title: 'prompt', wraps: true },
-    { ...right('requests'), drop: 1 },
-    { ...right('input'), drop: 4 },
-    { ...right('cache read'), drop: 2 },
-    { ...right('cache write'), drop: 5 },
-    { ...right('output'), drop: 3 },
+    wraps('prompt'),
+    right('requests', 1),
+    right('input', 4),
+    right('cache read', 2),
+    right('cache write', 5),
+    right('output', 3),
     right('cost'),
   ]
   return `session ${session}
 ${table(columns, rows, room)}
 ${percent(prompt === 0 ? 0 : total.cacheRead / prompt)} of the prompt tokens were read from the cache.
-${total.estimated === 0 ? '' : countedByUs(total.estimated, total.requests)}${total.simulated === 0 ? '' : nothingPaid(total.simulated, total.requests)}${why.length === 0 ? '' : `\n${table([right('turn'), { title: 'why', wraps: true }], why, room)}`}`
+${total.estimated === 0 ? '' : countedByUs(total.estimated, total.requests)}${total.simulated === 0 ? '' : nothingPaid(total.simulated, total.requests)}${why.length === 0 ? '' : `\n${table([right('turn'), wraps('why')], why, room)}`}`
 }
 
 const nothingPaid = (simulated: number, requests: number): string =>

@@ -119,10 +119,9 @@ export async function hardLinks(folder: string): Promise<Check | null> {
     unique: uniqueText,
   })
   if (!written.ok) return null
-  const linked = await attempt(`creating a hard link in ${folder} a second name`, async () => {
-    await machineFileSystem.link(one, two)
-    return {}
-  })
+  const linked = await attempt(`creating a hard link in ${folder} a second name`, async () => ({
+    done: await machineFileSystem.link(one, two),
+  }))
   for (const file of [one, two]) await removeIfThere(machineFileSystem, file)
   return linked.ok
     ? null

@@ -73,17 +73,13 @@ function nodeVersion(version: string): Check {
 async function writableStore(place: Workplace): Promise<Check> {
   const folder = sessionsFolder(place.home, place.project)
   const probe = join(folder, `.pal-probe-${uniqueText()}`)
-  const made = await attempt(`making ${folder}`, async () => {
-    await makeFolders(machineFileSystem, folder, ownerFolder)
-    return {}
-  })
+  const made = await attempt(`making ${folder}`, async () => ({
+    done: await makeFolders(machineFileSystem, folder, ownerFolder),
+  }))
   const options = { mode: ownerFile, unique: uniqueText }
   const written = made.ok ? await replaceFile(machineFileSystem, probe, new Uint8Array(1), options) : made
   const removed = written.ok
-    ? await attempt(`removing ${probe}`, async () => {
-        await machineFileSystem.unlink(probe)
-        return {}
-      })
+    ? await attempt(`removing ${probe}`, async () => ({ done: await machineFileSystem.unlink(probe) }))
     : written
   if (removed.ok) return (await hardLinks(folder)) ?? good('sessions', `can be written to ${folder}`)
   return bad(

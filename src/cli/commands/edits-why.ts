@@ -10,11 +10,11 @@ import { isEditing, isKnown, type StoredEntry, type SummaryEdit } from '../../tr
 import type { SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Store } from '../../transcript/store.ts'
-import { complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { print, complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { prose, table } from '../terminal/tables.ts'
+import { safeLine } from '../terminal/safe-text.ts'
+import { prose, table, right, wraps, left } from '../terminal/tables.ts'
 import type { ProjectFlags } from '../workplace/workplace.ts'
 
 export function editsWhy(
@@ -34,12 +34,9 @@ export function editsWhy(
     const found = await explainedAt(store, id, Number(place))
     if ('exit' in found) return complain(workplace.io, found)
     const { columns } = workplace.io
-    workplace.io.out(
-      json
-        ? `${safeJson({ session: id, edit: Number(place), ...found }, 2)}\n`
-        : prose(asText(found, columns), columns),
+    return print(workplace.io, json, { session: id, edit: Number(place), ...found }, () =>
+      prose(asText(found, columns), columns),
     )
-    return exits.done
   })
 }
 
@@ -88,16 +85,15 @@ Worth: what it adds for a thousand tokens. Weights: ${weights}.
 const percent = (share: number): string => `${(100 * share).toFixed(0)}%`
 
 function listOf(lines: readonly ExplainedLine[], room: number): string {
-  const right = (title: string) => ({ title, right: true })
   return table(
     [
       right('worth'),
       right('needed'),
       right('helps'),
-      { title: 'name' },
-      { title: 'line', wraps: true },
-      { title: 'in', drop: 2 },
-      { title: 'because', drop: 1, wraps: true },
+      'name',
+      wraps('line'),
+      left('in', 2),
+      wraps('because', 1),
     ],
     lines.map(({ worth, need, help, name, line, subject, at, because }) => [
       worth.toFixed(1),
@@ -118,16 +114,15 @@ const reasonsOf = (because: ExplainedLine['because']): string =>
     .join(', ')
 
 function piecesOf(pieces: readonly ExplainedPiece[], room: number): string {
-  const right = (title: string) => ({ title, right: true })
   return table(
     [
       right('worth'),
       right('quoted'),
       right('names'),
       right('tokens'),
-      { title: 'begins', wraps: true },
-      { title: 'in', wraps: true },
-      { title: 'because', drop: 1, wraps: true },
+      wraps('begins'),
+      wraps('in'),
+      wraps('because', 1),
     ],
     pieces.map(({ worth, quoted, names, tokens, begins, subject, at, lines: [first, last], because }) => [
       worth.toFixed(1),

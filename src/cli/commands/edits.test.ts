@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { seq } from '../../transcript/ids.ts'
-import { asTable, left } from './edits.ts'
+import { asTable, declinedText } from './edits.ts'
 
 describe('pal edits', () => {
   it('[Z20] shows every removal with its number, reason, tokens and saving, made safe for the terminal', () => {
@@ -35,10 +35,10 @@ describe('pal edits', () => {
     }
     const price = { kind: 'economy' as const, saves: 0.25, costs: 1.5, ...numbers }
     const row = { seq: seq(7), at: 0, layer: 'microcompact', why: 'x', tokens: 12_345, price }
-    expect(left([])).toBe('')
-    expect(left([{ ...row, tokens: 1 }, row])).toMatch(
+    expect(declinedText([])).toBe('')
+    expect(declinedText([{ ...row, tokens: 1 }, row])).toMatch(
       /2 times .*request 7.*12.345 tokens, \$0\.25 .* \$1\.50/,
     )
-    expect(left([{ ...row, price: undefined }])).toContain('price unknown')
+    expect(declinedText([{ ...row, price: undefined }])).toContain('price unknown')
   })
 })

@@ -4,11 +4,10 @@ import { EditList, type DeclinedRow, type EditRow } from '../../projection/edit-
 import type { SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Result, Store } from '../../transcript/store.ts'
-import { exits, fail, type Exit } from '../exit-codes.ts'
+import { print, exits, fail, type Exit } from '../exit-codes.ts'
 import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson } from '../terminal/safe-text.ts'
-import { dollars, moment, prose, table, whole } from '../terminal/tables.ts'
+import { dollars, moment, prose, table, whole, right, left, wraps } from '../terminal/tables.ts'
 import type { ProjectFlags } from '../workplace/workplace.ts'
 
 export interface EditsFlags extends ProjectFlags {
@@ -30,12 +29,9 @@ export async function showEdits(io: Io, store: Store, session: SessionId, json: 
   const read = await removalsOf(store, session)
   if (!read.ok) return fail(io, exits.failed, read.failure.message)
   const { rows, declined } = read
-  io.out(
-    json
-      ? `${safeJson({ session, edits: rows, declined }, 2)}\n`
-      : prose(asTable(session, rows, io.columns) + left(declined), io.columns),
+  return print(io, json, { session, edits: rows, declined }, () =>
+    prose(asTable(session, rows, io.columns) + declinedText(declined), io.columns),
   )
-  return exits.done
 }
 
 /** Every removal of a session, and what was left for its price. */
@@ -54,7 +50,7 @@ export async function removalsOf(
 }
 
 /** What was left alone for its price, in a sentence; `--json` has every choice with its numbers. */
-export function left(declined: readonly DeclinedRow[]): string {
+export function declinedText(declined: readonly DeclinedRow[]): string {
   const last = declined.at(-1)
   if (last === undefined) return ''
   const times = declined.length === 1 ? 'Once' : `${declined.length} times`
@@ -71,15 +67,15 @@ export function asTable(session: string, rows: readonly EditRow[], room: number)
   if (rows.length === 0) return `session ${session}: nothing was removed from context.\n`
   const list = table(
     [
-      { title: 'edit', right: true },
-      { title: 'when', drop: 3 },
-      { title: 'layer' },
-      { title: 'by', drop: 2 },
-      { title: 'what', drop: 4 },
-      { title: 'tokens', right: true },
-      { title: 'saves', right: true, drop: 1 },
-      { title: 'state' },
-      { title: 'why', wraps: true },
+      right('edit'),
+      left('when', 3),
+      'layer',
+      left('by', 2),
+      left('what', 4),
+      right('tokens'),
+      right('saves', 1),
+      'state',
+      wraps('why'),
     ],
     rows.map((row) => [
       `#${row.seq}`,

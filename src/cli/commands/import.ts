@@ -8,10 +8,10 @@ import { defaults } from '../../settings/defaults.ts'
 import type { UserBlock } from '../../transcript/content.ts'
 import { isKnown, type Fact } from '../../transcript/fact.ts'
 import { systemClock, systemIds } from '../../transcript/ids.ts'
-import { complain, exitFor, exits, fail, type Exit } from '../exit-codes.ts'
+import { print, complain, exitFor, exits, fail, type Exit } from '../exit-codes.ts'
 import { commandPreset } from '../extensions/load.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson, safeLine } from '../terminal/safe-text.ts'
+import { safeLine } from '../terminal/safe-text.ts'
 import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
 
 export async function importSession(io: Io, path: string, flags: ProjectFlags): Promise<Exit> {
@@ -35,20 +35,23 @@ export async function importSession(io: Io, path: string, flags: ProjectFlags): 
     const { tokens } = session.view()
     await session.close()
     const left = report.skipped.length
-    if (flags.json === true)
-      io.out(
-        `${safeJson({ session: session.id, from: recording.client, turns: recording.turns.length, tokens, skipped: left, repairs }, 2)}\n`,
-      )
-    else
-      io.out(
+    return print(
+      io,
+      flags.json,
+      {
+        session: session.id,
+        from: recording.client,
+        turns: recording.turns.length,
+        tokens,
+        skipped: left,
+        repairs,
+      },
+      () =>
         `${recording.turns.length} turns of ${safeLine(recording.client)} imported as session ${session.id} now, about ${tokens} tokens.\n` +
-          (left === 0 ? '' : `${left} lines could not be parsed and were skipped.\n`) +
-          (repairs.length === 0
-            ? ''
-            : `${repairs.length} messages were repaired so that they can be sent.\n`) +
-          `pal --resume ${session.id} continues it\n`,
-      )
-    return exits.done
+        (left === 0 ? '' : `${left} lines could not be parsed and were skipped.\n`) +
+        (repairs.length === 0 ? '' : `${repairs.length} messages were repaired so that they can be sent.\n`) +
+        `pal --resume ${session.id} continues it\n`,
+    )
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
     return fail(io, exitFor(error.code), error.message)

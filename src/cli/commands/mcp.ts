@@ -4,7 +4,7 @@ import { loadExtensions } from '../extensions/load.ts'
 import type { ServerState } from '../extensions/mcp/tools.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
-import { shortPath, prose, table, whole } from '../terminal/tables.ts'
+import { shortPath, prose, table, whole, right, wraps } from '../terminal/tables.ts'
 import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
 
 /** Starts them as a session would, and closes them. */
@@ -41,12 +41,12 @@ export function serverTable(
   const isNoted = servers.some((server) => noteOf(server) !== '')
   return table(
     [
-      { title: 'server' },
-      { title: 'state' },
-      { title: 'tools', right: true },
-      { title: 'tokens', right: true, drop: 2 },
-      { title: 'from', wraps: true, drop: 3 },
-      ...(isNoted ? [{ title: 'note', wraps: true }] : []),
+      'server',
+      'state',
+      right('tools'),
+      right('tokens', 2),
+      wraps('from', 3),
+      ...(isNoted ? [wraps('note')] : []),
     ],
     servers.map(({ name, state, tools, tokens, from, why, isDeferred }) => [
       name,

@@ -15,7 +15,7 @@ import type { Store } from '../../transcript/store.ts'
 import { exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
-import { table } from '../terminal/tables.ts'
+import { table, right, wraps } from '../terminal/tables.ts'
 import { uniqueText, type ProjectFlags } from '../workplace/workplace.ts'
 import { changing, placeIn, type CommandPrefix } from './undo.ts'
 import { sha256Of } from '../../tools/files/text-file.ts'
@@ -33,14 +33,7 @@ const listInputs =
     const inputs = await earlierInputs(store, session)
     if (flags.json === true) io.out(`${safeJson(inputs, 2)}\n`)
     else if (inputs.length === 0) io.out('No messages in this session yet.\n')
-    else
-      io.out(
-        table(
-          [{ title: 'message', right: true }, { title: 'text', wraps: true }, { title: '' }],
-          inputs.map(rowOf),
-          io.columns,
-        ),
-      )
+    else io.out(table([right('message'), wraps('text'), ''], inputs.map(rowOf), io.columns))
   }
 
 const rowOf = ({ at, words, isInContext }: EarlierInput): readonly string[] => [

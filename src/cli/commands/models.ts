@@ -3,11 +3,10 @@
 import type { ModelInfo, ModelTable } from '../../model/models.ts'
 import { modelOf, tableOf } from '../../preset.ts'
 import { serverNamed } from '../../wires/servers.ts'
-import { complain, exits, type Exit } from '../exit-codes.ts'
+import { print, complain, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson } from '../terminal/safe-text.ts'
 import { nearest } from '../terminal/suggest.ts'
-import { prose, short, table } from '../terminal/tables.ts'
+import { prose, short, table, right, left } from '../terminal/tables.ts'
 import { openWorkplace, type ProjectFlags } from '../workplace/workplace.ts'
 
 export async function models(io: Io, flags: ProjectFlags): Promise<Exit> {
@@ -15,29 +14,29 @@ export async function models(io: Io, flags: ProjectFlags): Promise<Exit> {
   if (!place.ok) return complain(io, place)
   const rows = tableOf(place.settings)
   const current = modelOf(place.settings)
-  if (flags.json === true) io.out(`${safeJson({ current, models: [...rows.values()] }, 2)}\n`)
-  else
-    io.out(
+  return print(
+    io,
+    flags.json,
+    { current, models: [...rows.values()] },
+    () =>
       modelList(rows, current, io.columns) +
-        prose(
-          '\nPrices are dollars for a million tokens. Set one with pal --model NAME, /model, or pal config model NAME. Others by PROVIDER/NAME (docs/providers.md).\n',
-          io.columns,
-        ),
-    )
-  return exits.done
+      prose(
+        '\nPrices are dollars for a million tokens. Set one with pal --model NAME, /model, or pal config model NAME. Others by PROVIDER/NAME (docs/providers.md).\n',
+        io.columns,
+      ),
+  )
 }
 
 export function modelList(rows: ModelTable, current: string, room: number): string {
-  const right = (title: string) => ({ title, right: true })
   return table(
     [
-      { title: 'model' },
+      'model',
       right('window'),
       right('input'),
       right('output'),
-      { ...right('cache read'), drop: 1 },
-      { ...right('cache write'), drop: 2 },
-      { title: '', drop: 3 },
+      right('cache read', 1),
+      right('cache write', 2),
+      left('', 3),
     ],
     [...rows.values()].map((info) => [
       nameOf(info),

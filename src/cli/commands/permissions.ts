@@ -5,11 +5,11 @@ import { hookPreview } from '../../engine/hook-commands.ts'
 import type { Preset } from '../../preset.ts'
 import { explain, type Explanation, type PermissionMode } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { complain, exits, fail, type Exit } from '../exit-codes.ts'
+import { print, complain, exits, fail, type Exit } from '../exit-codes.ts'
 import { commandPreset } from '../extensions/load.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { prose, table } from '../terminal/tables.ts'
+import { prose, table, wraps } from '../terminal/tables.ts'
 import { ruleProblems, ruleSources } from '../workplace/rule-problems.ts'
 import { openWorkplace, showProblems, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 
@@ -51,7 +51,7 @@ export function listRules(
   if (isJson) io.out(`${safeJson({ mode: permission.mode(), rules, problems }, 2)}\n`)
   else {
     const rows = rules.map(({ list, text, source }) => [list, text, ruleSources[source]])
-    const columns = [{ title: 'list' }, { title: 'rule', wraps: true }, { title: 'from', wraps: true }]
+    const columns = ['list', wraps('rule'), wraps('from')]
     io.out(
       `the mode is ${permission.mode()}\n${rows.length === 0 ? 'there are no rules\n' : table(columns, rows, io.columns)}`,
     )
@@ -75,12 +75,9 @@ export async function explainCall(
   const judges = [hookPreview(settings.hooks ?? {}), ...permission.judges]
   const call = { type: 'tool_use' as const, id: 'why', name, input }
   const explanation = await explain(judges, call, tool, new AbortController().signal)
-  io.out(
-    isJson
-      ? `${safeJson({ ...explanation, mode: permission.mode() }, 2)}\n`
-      : prose(asLines(text.trim(), explanation, io.columns), io.columns),
+  return print(io, isJson, { ...explanation, mode: permission.mode() }, () =>
+    prose(asLines(text.trim(), explanation, io.columns), io.columns),
   )
-  return exits.done
 }
 
 const decisions = { allow: 'runs without asking', ask: 'needs approval', deny: 'is denied' } as const
@@ -92,9 +89,7 @@ function asLines(text: string, { decision, judge, why, rule, rulings }: Explanat
   return `${head
     .filter((line) => line !== '')
     .map((line) => `${safeLine(line)}\n`)
-    .join(
-      '',
-    )}\n${table([{ title: 'judge' }, { title: 'says' }, { title: 'because', wraps: true }], rows, room)}`
+    .join('')}\n${table(['judge', 'says', wraps('because')], rows, room)}`
 }
 
 /** Servers are not started to explain a call; what they offer is judged by its name alone. */

@@ -6,11 +6,10 @@ import { layoutOf } from '../../stores/files/layout.ts'
 import { bytesIn } from '../../stores/files/leftovers.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Result } from '../../transcript/store.ts'
-import { complain, exitFor, exits, fail, type Exit } from '../exit-codes.ts'
+import { print, complain, exitFor, exits, fail, type Exit } from '../exit-codes.ts'
 import { findSession, openingOf } from '../session-lookup.ts'
 import { agreesTo } from '../terminal/agree.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson } from '../terminal/safe-text.ts'
 import { moment, table, whole } from '../terminal/tables.ts'
 import { unchangedRefusal } from '../workplace/unsaved.ts'
 import { openWorkplace, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
@@ -54,12 +53,13 @@ export async function deleteSessions(io: Io, wanted: readonly string[], flags: D
     const removed = isDry ? [] : await remover.remove(roots)
     if ('failure' in removed) return fail(io, exitFor(removed.failure.code), removed.failure.message)
     const bytes = bytesOf(going)
-    if (flags.json === true) io.out(`${safeJson({ deleted: !isDry, sessions: going, bytes }, 2)}\n`)
-    else
-      io.out(
+    return print(
+      io,
+      flags.json,
+      { deleted: !isDry, sessions: going, bytes },
+      () =>
         `${counted(going.length)}, ${whole(bytes)} bytes: ${isDry ? 'would be deleted; without --dry-run they are' : 'deleted'}\n`,
-      )
-    return exits.done
+    )
   } finally {
     await remover.close()
   }

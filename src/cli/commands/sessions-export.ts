@@ -29,8 +29,13 @@ export async function exportSessions(io: Io, ids: readonly string[], flags: Expo
   const { otlp, to: folder } = flags
   if ((otlp === undefined) === (folder === undefined))
     return fail(io, exits.usage, 'say where to: --to FOLDER, --to postgres, or --otlp ADDRESS; one of them')
-  if (folder !== undefined) return copiesTo(place, store, ids, folder, flags)
-  return spansTo(place, store, ids, otlp!, flags)
+  if (folder === undefined) return spansTo(place, store, ids, otlp!, flags)
+  const found =
+    flags.all === true ? { ok: true as const, sessions: ids } : await sessionsNamed(store, ids, false)
+  if (!found.ok) return complain(io, found)
+  const target = await storeAt(io, folder)
+  if (!target.ok) return complain(io, target)
+  return between(io, store, target, target, found.sessions, flags)
 }
 
 /** A folder of JSONL or the database of a fleet into this project. */
@@ -42,19 +47,12 @@ export async function importSessions(
 ): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
-  return importCopies(place, from, ids, flags)
-}
-
-async function copiesTo(
-  place: Workplace,
-  store: Store,
-  ids: readonly string[],
-  to: string,
-  flags: ExportFlags,
-): Promise<Exit> {
-  if (flags.all === true) return exportCopies(place, ids, to, flags)
-  const found = await sessionsNamed(store, ids, false)
-  return found.ok ? exportCopies(place, found.sessions, to, flags) : complain(place.io, found)
+  const unwritable = unchangedRefusal(place)
+  if (unwritable !== null) return complain(io, unwritable)
+  const source = await storeAt(io, from)
+  if (!source.ok) return complain(io, source)
+  const own = { store: projectStore(place), name: place.project.root }
+  return between(io, source.store, own, source, ids, { ...flags, all: ids.length === 0 })
 }
 
 async function spansTo(
@@ -74,6 +72,7 @@ async function spansTo(
   return exportOtlp(place, store, found.sessions, to, flags.json === true)
 }
 
+/** Sessions that were meant. */
 type Named = { readonly ok: true; readonly sessions: readonly SessionId[] } | Refusal
 
 /** Those that are named, the newest where none is, or all conversations of the project, oldest first. */
@@ -117,31 +116,6 @@ export interface Elsewhere {
   readonly store: Store
   readonly name: string
   close(): Promise<void>
-}
-
-async function exportCopies(
-  place: Workplace,
-  ids: readonly string[],
-  to: string,
-  flags: CopyFlags,
-): Promise<Exit> {
-  const target = await storeAt(place.io, to)
-  if (!target.ok) return complain(place.io, target)
-  return between(place.io, projectStore(place), target, target, ids, flags)
-}
-
-async function importCopies(
-  place: Workplace,
-  from: string,
-  ids: readonly string[],
-  flags: CopyFlags,
-): Promise<Exit> {
-  const unwritable = unchangedRefusal(place)
-  if (unwritable !== null) return complain(place.io, unwritable)
-  const source = await storeAt(place.io, from)
-  if (!source.ok) return complain(place.io, source)
-  const own = { store: projectStore(place), name: place.project.root }
-  return between(place.io, source.store, own, source, ids, { ...flags, all: ids.length === 0 })
 }
 
 /** A folder of sessions, or the database of a fleet. */
@@ -235,10 +209,8 @@ async function copied(
   return done
 }
 
-type Wanted = { readonly ok: true; readonly sessions: readonly SessionId[] } | Refusal
-
 /** Those that are named with what they stand on and what stands on them; or all, oldest first. */
-async function wantedIn(store: Store, ids: readonly string[], isAll: boolean): Promise<Wanted> {
+async function wantedIn(store: Store, ids: readonly string[], isAll: boolean): Promise<Named> {
   const above = new Map<SessionId, SessionId | null>()
   for await (const info of store.list()) {
     if (!info.ok) return refuse(exits.failed, `the sessions cannot be listed: ${info.failure.message}`)

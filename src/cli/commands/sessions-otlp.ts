@@ -8,9 +8,9 @@ import { defaults } from '../../settings/defaults.ts'
 import { otlpOf, postOtlp, type OtlpBody } from '../../telemetry/index.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import { complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { print, complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { endpointOf, headersOf, isMemoryOf, resourceOf, timeoutOf } from '../telemetry/setup.ts'
-import { safeJson, safeLine } from '../terminal/safe-text.ts'
+import { safeLine } from '../terminal/safe-text.ts'
 import { whole } from '../terminal/tables.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 
@@ -60,12 +60,13 @@ export async function exportOtlp(
   } finally {
     await target.close()
   }
-  io.out(
-    json
-      ? `${safeJson({ sessions, spans, to: target.name }, 2)}\n`
-      : `${whole(spans)} spans of ${sessions.length === 1 ? `session ${sessions[0]}` : `${sessions.length} sessions`} sent to ${safeLine(target.name)}\n`,
+  return print(
+    io,
+    json,
+    { sessions, spans, to: target.name },
+    () =>
+      `${whole(spans)} spans of ${sessions.length === 1 ? `session ${sessions[0]}` : `${sessions.length} sessions`} sent to ${safeLine(target.name)}\n`,
   )
-  return exits.done
 }
 
 export const isAddress = (text: string): boolean => /^https?:\/\//i.test(text)

@@ -5,7 +5,7 @@ import { complain, exits, fail, type Exit } from '../exit-codes.ts'
 import { openingOf, shortId } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
-import { moment, table, whole } from '../terminal/tables.ts'
+import { moment, table, whole, right, wraps } from '../terminal/tables.ts'
 import { openWorkplace, type ProjectFlags } from '../workplace/workplace.ts'
 
 export interface SessionsFlags extends ProjectFlags {
@@ -58,12 +58,7 @@ export async function sessions(io: Io, flags: SessionsFlags): Promise<Exit> {
 }
 
 /** Of every table of sessions. */
-export const sessionColumns = [
-  { title: 'session' },
-  { title: 'last written' },
-  { title: 'bytes', right: true, drop: 1 },
-  { title: 'first message', wraps: true },
-]
+export const sessionColumns = ['session', 'last written', right('bytes', 1), wraps('first message')]
 
 const asTable = (listed: readonly Listed[], room: number): string =>
   table(

@@ -11,16 +11,20 @@ import { isKnown } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import { complain, exits, type Exit } from '../exit-codes.ts'
-import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
+import { openWorkplace, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { countedByUs, dollars, moment, percent, prose, table, whole } from '../terminal/tables.ts'
-
-export interface StatsFlags {
-  readonly json?: boolean | undefined
-  /** Only this project. */
-  readonly cwd?: string | undefined
-}
+import {
+  countedByUs,
+  dollars,
+  moment,
+  percent,
+  prose,
+  table,
+  whole,
+  right,
+  wraps,
+} from '../terminal/tables.ts'
 
 interface Place {
   readonly project: string
@@ -28,7 +32,9 @@ interface Place {
   readonly session: SessionId
 }
 
-export async function stats(io: Io, flags: StatsFlags, now: () => number = Date.now): Promise<Exit> {
+/** With `cwd` only that project. */
+export async function stats(io: Io, flags: ProjectFlags): Promise<Exit> {
+  const { now } = Date
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   const problems: string[] = []
@@ -120,8 +126,8 @@ const dayChars = 10
 /** One function a section; what is empty says nothing. */
 const sections: readonly ((stats: Shown, room: number) => string)[] = [
   overview,
-  days,
-  projects,
+  ({ days }, room) => lines('day', days, room),
+  ({ projects }, room) => lines('project', projects, room),
   purposes,
   layers,
   compactions,
@@ -134,15 +140,16 @@ const textOf = (made: Shown, room: number): string =>
     .filter((text) => text !== '')
     .join('\n')
 
-const right = (title: string) => ({ title, right: true })
-/** What goes first where the room is small. */
-const dropped: Readonly<Record<string, { readonly drop: number }>> = {
-  'cache write': { drop: 5 },
-  input: { drop: 4 },
-  output: { drop: 3 },
-  'cache read': { drop: 2 },
-  requests: { drop: 1 },
-}
+const billed = [
+  right('sessions'),
+  right('requests', 1),
+  right('hits'),
+  right('input', 4),
+  right('cache read', 2),
+  right('cache write', 5),
+  right('output', 3),
+  right('cost'),
+]
 const share = (value: number | null): string => (value === null ? '–' : percent(value))
 
 function overview({ sessions, turns, total, hitRate, cacheBreaks }: Stats): string {
@@ -167,17 +174,7 @@ function lines(title: string, all: Stats['days'], room: number): string {
     whole(bill.output),
     dollars(bill.dollars),
   ])
-  const titles = ['sessions', 'requests', 'hits', 'input', 'cache read', 'cache write', 'output', 'cost']
-  const columns = titles.map((each) => ({ ...right(each), ...dropped[each] }))
-  return rows.length === 0 ? '' : table([{ title, wraps: true }, ...columns], rows, room)
-}
-
-function days(made: Stats, room: number): string {
-  return lines('day', made.days, room)
-}
-
-function projects(made: Stats, room: number): string {
-  return lines('project', made.projects, room)
+  return rows.length === 0 ? '' : table([wraps(title), ...billed], rows, room)
 }
 
 function purposes({ purposes: all }: Stats, room: number): string {
@@ -190,7 +187,7 @@ function purposes({ purposes: all }: Stats, room: number): string {
     whole(wastedTokens),
   ])
   const titles = ['sessions', 'hits', 'cost', 'calls wasted', 'tokens wasted']
-  return rows.length === 0 ? '' : table([{ title: 'purpose', wraps: true }, ...titles.map(right)], rows, room)
+  return rows.length === 0 ? '' : table([wraps('purpose'), ...titles.map((each) => right(each))], rows, room)
 }
 
 function layers({ layers: all }: Stats, room: number): string {
@@ -203,7 +200,7 @@ function layers({ layers: all }: Stats, room: number): string {
     dollars(avoided),
   ])
   const titles = ['edits', 'tokens freed', 'saved', 'written again', 'cost avoided']
-  return rows.length === 0 ? '' : table([{ title: 'layer', wraps: true }, ...titles.map(right)], rows, room)
+  return rows.length === 0 ? '' : table([wraps('layer'), ...titles.map((each) => right(each))], rows, room)
 }
 
 function compactions({ compactions: all, openBreakers, turns }: Stats, room: number): string {
@@ -220,7 +217,7 @@ function compactions({ compactions: all, openBreakers, turns }: Stats, room: num
     ['failed summaries', `${failures}, at most ${longestRun} in a row`],
     ['paused after failures', String(openBreakers)],
   ]
-  return table([{ title: 'compaction' }, { title: '', wraps: true }], rows, room)
+  return table(['compaction', wraps('')], rows, room)
 }
 
 const memoryPurposes: ReadonlySet<string> = new Set(['select-memory', 'extraction', 'dream'])
@@ -244,5 +241,5 @@ function memories({ memories: kept, recalls, purposes: all }: Shown, room: numbe
     ],
     ['calls wasted', whole(wasted)],
   ]
-  return table([{ title: 'memories' }, { title: '', wraps: true }], rows, room)
+  return table(['memories', wraps('')], rows, room)
 }

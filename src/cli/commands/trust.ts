@@ -1,8 +1,8 @@
 // `pal trust`: shows what of this folder would act, and lets exactly that act. On a terminal it asks; a script that runs
 // it has decided.
 import { machineFileSystem } from '../../disk/fs.ts'
-import { complain, exits, fail, type Exit } from '../exit-codes.ts'
-import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
+import { print, complain, exits, fail, type Exit } from '../exit-codes.ts'
+import { openWorkplace, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { revealed } from '../terminal/approval-text.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
@@ -11,12 +11,10 @@ import { decide, folderContent, openText, questionText, type FolderContent } fro
 import { describe } from '../trust/describe.ts'
 import { forgetTrust } from '../trust/pins.ts'
 
-export interface TrustFlags {
-  readonly cwd?: string | undefined
+export interface TrustFlags extends ProjectFlags {
   readonly remove?: boolean | undefined
   readonly list?: boolean | undefined
   readonly diff?: boolean | undefined
-  readonly json?: boolean | undefined
   readonly yes?: boolean | undefined
 }
 
@@ -40,17 +38,14 @@ export async function trust(io: Io, flags: TrustFlags): Promise<Exit> {
   const kept = await decide(place, content, 'yes')
   if (!kept.ok) return fail(io, exits.failed, `the decision could not be saved: ${kept.failure.message}`)
   const { root } = place.project
-  if (flags.json === true) io.out(`${safeJson({ folder: root, trusted: true, files: rows(content) }, 2)}\n`)
-  else
-    io.out(
-      prose(
-        content.files.length === 0
-          ? `${safeLine(root)} is trusted. It contains nothing that needs approval yet; new content is asked about.\n`
-          : `${safeLine(root)} is trusted with its current contents:\n${lines(place, content)}`,
-        io.columns,
-      ),
-    )
-  return exits.done
+  return print(io, flags.json, { folder: root, trusted: true, files: rows(content) }, () =>
+    prose(
+      content.files.length === 0
+        ? `${safeLine(root)} is trusted. It contains nothing that needs approval yet; new content is asked about.\n`
+        : `${safeLine(root)} is trusted with its current contents:\n${lines(place, content)}`,
+      io.columns,
+    ),
+  )
 }
 
 export const untrust = (io: Io, flags: TrustFlags): Promise<Exit> => trust(io, { ...flags, remove: true })
@@ -58,9 +53,12 @@ export const untrust = (io: Io, flags: TrustFlags): Promise<Exit> => trust(io, {
 async function removeTrust({ io, trustPlace, project }: Workplace, json: boolean): Promise<Exit> {
   const kept = await forgetTrust({ ...trustPlace, fs: machineFileSystem })
   if (!kept.ok) return fail(io, exits.failed, `the decision could not be saved: ${kept.failure.message}`)
-  if (json) io.out(`${safeJson({ folder: project.root, trusted: false }, 2)}\n`)
-  else io.out(`${safeLine(project.root)} is no longer trusted.\n`)
-  return exits.done
+  return print(
+    io,
+    json,
+    { folder: project.root, trusted: false },
+    () => `${safeLine(project.root)} is no longer trusted.\n`,
+  )
 }
 
 async function show(place: Workplace, content: FolderContent, flags: TrustFlags): Promise<Exit> {

@@ -25,18 +25,26 @@ import { sinceOf, verdictOn } from '../replay/own.ts'
 import { play, recordingsAt } from '../replay/replay.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { counted, countedByUs, dollars, percent, prose, table, whole } from '../terminal/tables.ts'
-import { openWorkplace } from '../workplace/workplace.ts'
+import {
+  counted,
+  countedByUs,
+  dollars,
+  percent,
+  prose,
+  table,
+  whole,
+  right,
+  wraps,
+} from '../terminal/tables.ts'
+import { openWorkplace, type ProjectFlags } from '../workplace/workplace.ts'
 
-export interface UsageFlags {
+export interface UsageFlags extends ProjectFlags {
   readonly by?: Grouping | undefined
   /** A day as 2026-11-01, or days back as 7d. */
   readonly since?: string | undefined
-  readonly json?: boolean | undefined
   readonly csv?: boolean | undefined
   /** Also what our policy would have cost: plays the sessions again. */
   readonly compare?: boolean | undefined
-  readonly cwd?: string | undefined
 }
 
 interface Gathered {
@@ -51,25 +59,20 @@ interface Gathered {
 
 const version = 1
 
-export async function usage(
-  io: Io,
-  path: string | undefined,
-  flags: UsageFlags,
-  now: () => number = Date.now,
-): Promise<Exit> {
-  const since = sinceOf(flags.since, now())
+export async function usage(io: Io, path: string | undefined, flags: UsageFlags): Promise<Exit> {
+  const since = sinceOf(flags.since)
   if (since === null) return fail(io, exits.usage, '--since must be a day as 2026-11-01, or days back as 7d')
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   const found =
     path === undefined ? await ownFiles(io, join(place.home, 'projects')) : await recordingsAt(path)
   if ('exit' in found) return complain(io, found)
-  const gathered = await gather(io, found, since, now)
+  const gathered = await gather(io, found, since)
   if (gathered.requests.length === 0)
     return fail(io, exits.failed, nothingIn(found.length, gathered, flags.since))
   const by = flags.by ?? 'day'
   const report = usageReport(gathered.requests, by, tableOf(place.settings))
-  const verdict = flags.compare === true ? await comparison(found, io, now) : ''
+  const verdict = flags.compare === true ? await comparison(found, io) : ''
   if (typeof verdict !== 'string') return complain(io, verdict)
   if (flags.json === true)
     io.out(
@@ -86,15 +89,12 @@ export async function usage(
 }
 
 /** Sub-agents are part of what their sessions cost, but no conversation that could be played. */
-function comparison(files: readonly string[], io: Io, now: () => number): Promise<string | Refusal> {
+function comparison(files: readonly string[], io: Io): Promise<string | Refusal> {
   const policies = ['append-only', 'standard'].flatMap((name) => policyNamed(name) ?? [])
   const options = { policies, window: null, model: recordedModel }
   const played = files.filter((file) => !/(?:^|[/\\])agent-[^/\\]*$|[/\\]subagents[/\\]/.test(file))
-  return verdictOn(
-    played,
-    options,
-    (sources, isOver) => play(sources, options, { jobs: 1 }, { ...io, self: null }, isOver),
-    now,
+  return verdictOn(played, options, (sources, isOver) =>
+    play(sources, options, { jobs: 1 }, { ...io, self: null }, isOver),
   )
 }
 
@@ -121,28 +121,23 @@ async function billedIn(file: string): Promise<Billed> {
     : requestsIn(file, await readFile(file))
 }
 
-async function gather(
-  io: Io,
-  files: readonly string[],
-  since: number | undefined,
-  now: () => number,
-): Promise<Gathered> {
+async function gather(io: Io, files: readonly string[], since: number | undefined): Promise<Gathered> {
   const requests: BilledRequest[] = []
   const forks: BilledFork[] = []
   const problems: string[] = []
   const isAsked = ({ at }: { readonly at: number | null }): boolean =>
     since === undefined || (at !== null && at >= since)
   let simulated = 0
-  let shown = now()
+  let shown = Date.now()
   for (const [index, file] of files.entries()) {
-    if (now() - shown > second) {
+    if (Date.now() - shown > second) {
       io.err(
         io.errIsTerminal
           ? `\r\u001B[Kread ${index} of ${files.length} files`
           : `read ${index} of ${files.length} files\n`,
       )
       // In a file a line a second would be too many.
-      shown = now() + (io.errIsTerminal ? 0 : 9 * second)
+      shown = Date.now() + (io.errIsTerminal ? 0 : 9 * second)
     }
     if (file.endsWith('.db')) {
       const rows = await opencodeRows(file)
@@ -178,16 +173,14 @@ const nothingIn = (files: number, { problems, simulated }: Gathered, since: stri
       ? `every answer in ${counted(files, 'file')} is of the offline model, which costs nothing`
       : `no request with counts in ${files} files${since === undefined ? '' : ` since ${since}`}${problems.length === 0 ? '' : ` (${problems[0]})`}`
 
-const right = (title: string) => ({ title, right: true })
-const columns = ['requests', 'input', 'cache read', 'cache write', 'output', 'cost'] as const
-
-/** What goes first where the room is small. */
-const dropped: Readonly<Record<string, { readonly drop: number }>> = {
-  'cache write': { drop: 4 },
-  input: { drop: 3 },
-  'cache read': { drop: 2 },
-  requests: { drop: 1 },
-}
+const columns = [
+  right('requests', 1),
+  right('input', 3),
+  right('cache read', 2),
+  right('cache write', 4),
+  right('output'),
+  right('cost'),
+]
 
 type Total = UsageReport['total']
 const cells = (total: Total): readonly string[] => [
@@ -212,7 +205,7 @@ function textOf(
   const unpriced = Object.entries(unpricedModels).map(([model, count]) => `${model} (${count})`)
   return [
     table(
-      [{ title: by, wraps: true }, ...columns.map((title) => ({ ...right(title), ...dropped[title] }))],
+      [wraps(by), ...columns],
       [...rows.map((row) => [row.key, ...cells(row)]), ['total', ...cells(total)]],
       room,
     ),
@@ -243,7 +236,7 @@ function spendingText({ worst, breaks, ...paid }: Spending, all: number, room: n
     ['output', paid.output],
   ] as const
   const went = table(
-    [{ title: 'where the money went', wraps: true }, right('cost'), right('share')],
+    [wraps('where the money went'), right('cost'), right('share')],
     parts.map(([name, value]) => [name, dollars(value), percent(value / all)]),
     room,
   )
@@ -255,10 +248,10 @@ function spendingText({ worst, breaks, ...paid }: Spending, all: number, room: n
     dollars(cost),
     cause === 'a pause' && pauseMs !== null ? `a pause of ${whole(Math.round(pauseMs / minute))} min` : cause,
   ])
-  const columnsOf = [{ title: 'when (UTC)' }, { title: 'session', wraps: true, drop: 1 }]
+  const columnsOf = ['when (UTC)', wraps('session', 1)]
   const shown =
     worst.length < breaks ? `the worst ${worst.length} of ${whole(breaks)} cache breaks` : 'cache breaks'
-  return `\n${went}\n${shown}\n${table([...columnsOf, right('tokens sent again'), right('cost'), { title: 'likely because of' }], rows, room)}`
+  return `\n${went}\n${shown}\n${table([...columnsOf, right('tokens sent again'), right('cost'), 'likely because of'], rows, room)}`
 }
 
 function csvOf(by: Grouping, { rows }: UsageReport): string {

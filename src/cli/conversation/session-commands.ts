@@ -11,7 +11,7 @@ import { exits, fail, type Exit } from '../exit-codes.ts'
 import { shortId } from '../session-lookup.ts'
 import { describeCall } from '../terminal/event-text.ts'
 import { safeLine } from '../terminal/safe-text.ts'
-import { shortPath, dollars, prose, table, whole } from '../terminal/tables.ts'
+import { shortPath, dollars, prose, table, whole, wraps } from '../terminal/tables.ts'
 import { readText } from '../workplace/files.ts'
 import { modelInUse, withSession, type CommandContext } from './context.ts'
 
@@ -33,7 +33,7 @@ export function statusCommand(context: CommandContext): Promise<Exit> {
     ['MCP servers', loaded.servers.map(({ name, state }) => `${name} (${state})`).join(', ') || 'none'],
     ['settings', [...new Set(place.loaded.from.values())].join(', ') || 'defaults'],
   ]
-  place.io.out(table([{ title: 'status' }, { title: '', wraps: true }], rows, place.io.columns))
+  place.io.out(table(['status', wraps('')], rows, place.io.columns))
   return Promise.resolve(exits.done)
 }
 

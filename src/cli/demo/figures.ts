@@ -9,7 +9,7 @@ import { createExchange, scripted } from '../../simulator/index.ts'
 import { isEditing, isKnown, type Entry, type StoredEntry, type Usage } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import { bar, dollars, percent, table, whole } from '../terminal/tables.ts'
+import { bar, dollars, percent, table, whole, right, wraps, left } from '../terminal/tables.ts'
 
 export interface Sum {
   readonly requests: number
@@ -189,16 +189,7 @@ export function reportOf(figures: Figures, windowTokens: number, room: number): 
   const done =
     rows.length === 0
       ? 'No layer had to act.\n'
-      : table(
-          [
-            { title: 'layer' },
-            { title: 'times', right: true },
-            { title: 'tokens freed', right: true },
-            { title: 'what it did', wraps: true },
-          ],
-          rows,
-          room,
-        )
+      : table(['layer', right('times'), right('tokens freed'), wraps('what it did')], rows, room)
   const most = Math.max(sent.dollars, everythingCached.dollars, everythingUncached.dollars)
   const costs: readonly (readonly [string, Sum])[] = [
     ['this session', sent],
@@ -207,13 +198,13 @@ export function reportOf(figures: Figures, windowTokens: number, room: number): 
   ]
   const cost = table(
     [
-      { title: '', wraps: true },
-      { title: 'requests', right: true, drop: 2 },
-      { title: 'prompt tokens', right: true },
-      { title: 'from cache', right: true },
-      { title: 'longest', right: true, drop: 3 },
-      { title: 'cost', right: true },
-      { title: '', drop: 4 },
+      wraps(''),
+      right('requests', 2),
+      right('prompt tokens'),
+      right('from cache'),
+      right('longest', 3),
+      right('cost'),
+      left('', 4),
     ],
     costs.map(([name, sum]) => [
       name,

@@ -18,8 +18,6 @@ import { toolSource, type ServerState } from './mcp/tools.ts'
 
 export interface LoadedExtensions {
   readonly extensions: Extensions
-  readonly skills: readonly Page[]
-  readonly styles: readonly Page[]
   /** Commands of the user's own, said with a slash. */
   readonly commands: readonly Page[]
   readonly servers: readonly ServerState[]
@@ -79,8 +77,6 @@ export async function loadExtensions(place: Workplace, options: LoadOptions = {}
       ],
       restorers: skills.restorers,
     },
-    skills: skills.skills,
-    styles: styles.pages,
     commands: commands.pages,
     servers: source.states,
     problems: [

@@ -13,10 +13,10 @@ import {
   type Verdict,
 } from '../../lab/index.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { exits, fail, type Exit } from '../exit-codes.ts'
+import { print, exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { table } from '../terminal/tables.ts'
+import { right, table } from '../terminal/tables.ts'
 import { progressOn } from './reporting.ts'
 
 export interface CompactionFlags {
@@ -51,7 +51,7 @@ export async function judgeCompactions(
   else if (verdicts.length === 0)
     io.out('No compaction is recorded in there. --simulated judges boundaries that nobody made.\n')
   else {
-    const columns = compactionColumns.map((title, at) => ({ title, right: at > 1 }))
+    const columns = compactionColumns.map((title, at) => (at > 1 ? right(title) : title))
     const cells = report.rows.map((row) => compactionCells(row).map((cell) => safeLine(cell)))
     const list = (title: string, lines: readonly string[]): string =>
       lines.length === 0 ? '' : `\n${title}\n${lines.map((line) => `  ${safeLine(line)}\n`).join('')}`
@@ -78,8 +78,7 @@ async function showOne(sources: readonly Source[], number: number, isJson: boole
       number > count && number <= count + own ? shownCompaction(imported.recording, number - count - 1) : null
     count += own
     if (shown === null) continue
-    io.out(isJson ? `${safeJson(shown, 2)}\n` : shownText(shown, clientOf(imported.recording), io.columns))
-    return exits.done
+    return print(io, isJson, shown, () => shownText(shown, clientOf(imported.recording), io.columns))
   }
   return fail(
     io,
@@ -101,11 +100,10 @@ function shownText(
       .map((line) => `  ${safeLine(line)}`)
       .join('\n')
   const rows = needed.map((one) => [one.atom, one.vendor, one.ours, one.line].map((cell) => safeLine(cell)))
-  const columns = ['needed later', client, 'ours', 'as it stood before'].map((title) => ({ title }))
   return [
     `${session}, turn ${turn}\n`,
     `What ${client} kept (${words.vendor}% of the user's characters):\n${vendor === null ? '  sealed: it cannot be read' : block(vendor)}\n`,
     `What we keep in the same room (${words.ours}% of the user's characters):\n${block(ours)}\n`,
-    table(columns, rows, room),
+    table(['needed later', client, 'ours', 'as it stood before'], rows, room),
   ].join('\n')
 }

@@ -16,7 +16,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { complain, exits, fail, type Exit, type Refusal } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { dollars, table, whole } from '../terminal/tables.ts'
+import { dollars, table, whole, right } from '../terminal/tables.ts'
 import { reportFor, writePage } from './reporting.ts'
 
 export interface OwnFlags {
@@ -34,20 +34,15 @@ type Play = (
 
 const names = { whole: 'append-only', ours: 'standard' } as const
 
-export async function ownSessions(
-  flags: OwnFlags,
-  options: BatchOptions,
-  io: Io,
-  play: Play,
-  now: () => number = Date.now,
-): Promise<Exit> {
-  const began = now()
-  const since = sinceOf(flags.since, began)
+export async function ownSessions(flags: OwnFlags, options: BatchOptions, io: Io, play: Play): Promise<Exit> {
+  const since = sinceOf(flags.since)
   if (since === null) return fail(io, exits.usage, '--since must be a day as 2026-11-01, or days back as 7d')
   const found = await findOwn(io, { since, limit: flags.limit ?? defaults.lab.ownLimit })
   if (found.sessions.length === 0) return fail(io, exits.failed, nothingFound(found))
-  const sources = found.sessions.map(({ path }): Source => ({ kind: 'file', path }))
-  const played = await play(await withoutCopies(sources), () => now() - began > defaults.lab.ownMs)
+  const played = await playFiles(
+    found.sessions.map(({ path }) => path),
+    play,
+  )
   if ('exit' in played) return complain(io, played)
   const report = reportFor(played.outcomes, options)
   const bill = billOf(report, names)
@@ -61,12 +56,19 @@ export async function ownSessions(
   return refused === null ? exits.done : complain(io, refused)
 }
 
+/** As many as the time allows. */
+async function playFiles(files: readonly string[], play: Play): ReturnType<Play> {
+  const began = Date.now()
+  const sources = files.map((path): Source => ({ kind: 'file', path }))
+  return play(await withoutCopies(sources), () => Date.now() - began > defaults.lab.ownMs)
+}
+
 const day = 86_400_000
 
-export function sinceOf(text: string | undefined, now: number): number | undefined | null {
+export function sinceOf(text: string | undefined): number | undefined | null {
   if (text === undefined) return undefined
   const days = /^(\d+)d$/.exec(text)?.[1]
-  if (days !== undefined) return now - Number(days) * day
+  if (days !== undefined) return Date.now() - Number(days) * day
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? null : at
 }
@@ -90,7 +92,6 @@ function skippedOf(found: OwnSessions, outcomes: readonly Outcome[]): readonly s
 }
 
 function textOf(bill: OwnBill, room: number): string {
-  const right = (title: string) => ({ title, right: true })
   const { programs } = bill
   const rows = programs.map((line) => {
     const isPaid = line.counted > 0 && line.unpriced < line.requests
@@ -111,7 +112,7 @@ function textOf(bill: OwnBill, room: number): string {
   const lost =
     losses.length === 0
       ? ''
-      : `\nwhere the caches broke\n${table([{ title: 'program' }, { title: 'because of' }, right('times'), right('tokens sent again')], losses, room)}`
+      : `\nwhere the caches broke\n${table(['program', 'because of', right('times'), right('tokens sent again')], losses, room)}`
   const titles = [
     right('sessions'),
     right('requests'),
@@ -119,7 +120,7 @@ function textOf(bill: OwnBill, room: number): string {
     right('everything sent'),
     right('ours'),
   ]
-  return `${verdict(bill)}\n${table([{ title: 'program' }, ...titles, right('saved')], rows, room)}${notesOf(bill)}${lost}`
+  return `${verdict(bill)}\n${table(['program', ...titles, right('saved')], rows, room)}${notesOf(bill)}${lost}`
 }
 
 /** What the newest of these files would have cost with our policy, in a line or two; as many as the time allows. */
@@ -127,12 +128,8 @@ export async function verdictOn(
   files: readonly string[],
   options: BatchOptions,
   play: Play,
-  now: () => number,
 ): Promise<string | Refusal> {
-  const began = now()
-  const newest = files.slice(0, defaults.lab.ownLimit)
-  const sources = newest.map((path): Source => ({ kind: 'file', path }))
-  const played = await play(await withoutCopies(sources), () => now() - began > defaults.lab.ownMs)
+  const played = await playFiles(files.slice(0, defaults.lab.ownLimit), play)
   if ('exit' in played) return played
   const report = reportFor(played.outcomes, options)
   const bill = billOf(report, names)

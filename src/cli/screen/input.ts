@@ -212,10 +212,9 @@ export async function pastInputs(place: PastInputsPlace): Promise<readonly strin
 export async function keepInput(place: PastInputsPlace, input: string): Promise<string | null> {
   const before = (await pastInputs(place)).filter((past) => past !== input)
   const lines = [...before, input].slice(-defaults.screen.pastInputs).map((past) => JSON.stringify(past))
-  const made = await attempt('keeping what was typed', async () => {
-    await makeFolders(place.fs, place.folder, ownerFolder)
-    return {}
-  })
+  const made = await attempt('keeping what was typed', async () => ({
+    done: await makeFolders(place.fs, place.folder, ownerFolder),
+  }))
   if (!made.ok) return made.failure.message
   const bytes = new TextEncoder().encode(`${withinBytes(lines).join('\n')}\n`)
   const kept = await replaceFile(place.fs, fileOf(place), bytes, { mode: ownerOnly, unique: place.unique })

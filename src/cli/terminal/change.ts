@@ -3,6 +3,7 @@
 import { structuredPatch } from 'diff'
 import { defaults } from '../../settings/defaults.ts'
 import type { FileChange } from '../../tools/files/file-change.ts'
+import { fieldsOf } from '../../transcript/json.ts'
 import { overwritten } from '../../tools/permission/question.ts'
 
 export interface ChangeLine {
@@ -37,7 +38,7 @@ export function diffOf(change: FileChange): Change {
 
 /** What is known of a change that was made earlier: the words of its call, without the file around them. */
 export function changeInCall(name: string, input: unknown): Change | null {
-  const fields = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {}
+  const fields = fieldsOf(input)
   const text = (key: string): string => (typeof fields[key] === 'string' ? fields[key] : '')
   const file = text('file_path')
   if (file === '' || (name !== 'Edit' && name !== 'Write')) return null

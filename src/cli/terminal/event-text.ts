@@ -4,6 +4,7 @@ import type { Compacted } from '../../engine/compacting/ask.ts'
 import type { SwitchPrice } from '../../engine/limits/switch-price.ts'
 import type { LiveEvent, TurnFailure } from '../../engine/live.ts'
 import type { Session } from '../../engine/session.ts'
+import { fieldsOf } from '../../transcript/json.ts'
 import { leftBehindText } from '../../wires/left-behind.ts'
 import { safeLine, safeText } from './safe-text.ts'
 import { whole, dollars, short } from './tables.ts'
@@ -15,8 +16,7 @@ const telling = ['file_path', 'command', 'pattern', 'url', 'ref', 'path', 'query
 
 /** A call in one line. What a person may have to judge is shown with everything invisible made visible. */
 export function describeCall(name: string, input: unknown): string {
-  const fields =
-    typeof input === 'object' && input !== null ? (input as Readonly<Record<string, unknown>>) : {}
+  const fields = fieldsOf(input)
   const field = telling.find((key) => typeof fields[key] === 'string')
   const where = field === 'pattern' && typeof fields['path'] === 'string' ? ` in ${fields['path']}` : ''
   const about = field === undefined ? JSON.stringify(fields) : `${String(fields[field])}${where}`

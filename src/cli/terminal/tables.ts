@@ -2,14 +2,18 @@
 import { whole } from '../../transcript/whole.ts'
 import { safeLine } from './safe-text.ts'
 
-export interface Column {
+interface Column {
   readonly title: string
   readonly right?: boolean
-  /** Text that goes on in the next line where the room is small; of several the last ones shrink first. */
   readonly wraps?: boolean
-  /** Left out where the room is small, the highest number first. */
-  readonly drop?: number
+  readonly drop?: number | undefined
 }
+
+// The columns of a table; a title alone is one that always stays. `drop`: left out where the room is small, the highest number first.
+export const left = (title: string, drop: number): Column => ({ title, drop })
+export const right = (title: string, drop?: number): Column => ({ title, right: true, drop })
+/** Text that goes on in the next line where the room is small; of several the last ones shrink first. */
+export const wraps = (title: string, drop?: number): Column => ({ title, wraps: true, drop })
 
 /** A text column narrower than this is not worth reading. */
 const leastText = 16
@@ -20,10 +24,11 @@ const gap = '  '
  * wide each row becomes a block of lines. Nothing that stays is cut.
  */
 export function table(
-  columns: readonly Column[],
+  titles: readonly (string | Column)[],
   rows: readonly (readonly string[])[],
   room: number,
 ): string {
+  const columns = titles.map((one) => (typeof one === 'string' ? { title: one } : one))
   const safe = rows.map((row) => row.map((cell) => safeLine(cell)))
   let kept = columns.map((_, at) => at)
   for (;;) {

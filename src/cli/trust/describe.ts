@@ -1,7 +1,7 @@
 // What would act, in words: each file with its kind and size, what servers would be started or reached and which
 // variables of the environment they get, which rules settings add. Everything comes from files nobody vouches for, so
 // whoever shows it makes it safe.
-import { isRecord, jsonIn } from '../../transcript/json.ts'
+import { fieldsOf, jsonIn, type Fields } from '../../transcript/json.ts'
 import { relative } from 'node:path'
 import { isInside } from '../../disk/under-root.ts'
 import { ruleLists } from '../../settings/rule-list.ts'
@@ -24,7 +24,7 @@ const sizeText = (bytes: number): string =>
 
 function doings({ kind, text }: Pick<ListedFile, 'kind' | 'text'>): readonly string[] {
   if (text === null) return ['too long or no text: only its hash can be compared']
-  const object = (): Readonly<Record<string, unknown>> => record(jsonIn(text.replace(/^\uFEFF/, '')))
+  const object = (): Fields => fieldsOf(jsonIn(text.replace(/^\uFEFF/, '')))
   if (kind === 'settings') return settingDoings(object())
   if (kind === 'MCP servers') return serverDoings(object())
   if (kind === 'MCP program')
@@ -32,7 +32,7 @@ function doings({ kind, text }: Pick<ListedFile, 'kind' | 'text'>): readonly str
   return []
 }
 
-function settingDoings(settings: Readonly<Record<string, unknown>>): readonly string[] {
+function settingDoings(settings: Fields): readonly string[] {
   return Object.entries(settings).flatMap(([key, value]) => {
     if (isUsersOnly(key)) return [`${key}: ignored, a project may not set it`]
     const isRules = ruleLists.some((list) => list === key) && Array.isArray(value)
@@ -42,9 +42,9 @@ function settingDoings(settings: Readonly<Record<string, unknown>>): readonly st
   })
 }
 
-function serverDoings(file: Readonly<Record<string, unknown>>): readonly string[] {
-  return Object.entries(record(file['mcpServers'])).flatMap(([name, given]) => {
-    const { command, args, env, url, headers } = record(given)
+function serverDoings(file: Fields): readonly string[] {
+  return Object.entries(fieldsOf(file['mcpServers'])).flatMap(([name, given]) => {
+    const { command, args, env, url, headers } = fieldsOf(given)
     const words = Array.isArray(args) ? args.map((word) => quoted(String(word))) : []
     const what =
       typeof command === 'string'
@@ -54,14 +54,14 @@ function serverDoings(file: Readonly<Record<string, unknown>>): readonly string[
       ['its command', command],
       ...words.map((word, at) => [`argument ${at + 1}`, word] as const),
       ['its address', url],
-      ...Object.entries(record(env)).map(([key, value]) => [`its variable ${key}`, value] as const),
-      ...Object.entries(record(headers)).map(([key, value]) => [`its header ${key}`, value] as const),
+      ...Object.entries(fieldsOf(env)).map(([key, value]) => [`its variable ${key}`, value] as const),
+      ...Object.entries(fieldsOf(headers)).map(([key, value]) => [`its header ${key}`, value] as const),
     ]
     const variables = fields.flatMap(([where, value]) =>
       variablesIn(value).map((variable) => `${name}: gets your variable ${variable} in ${where}`),
     )
     // A variable can make a harmless program load another one.
-    const sets = Object.entries(record(env)).map(
+    const sets = Object.entries(fieldsOf(env)).map(
       ([key, value]) => `${name}: its ${key} is set to ${JSON.stringify(value)}`,
     )
     return [what, ...sets, ...variables].map(oneLine)
@@ -77,8 +77,6 @@ const variablesIn = (value: unknown): readonly string[] =>
     : []
 
 const quoted = (word: string): string => (/^[\w@%+=:,./${}-]+$/.test(word) ? word : JSON.stringify(word))
-
-const record = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {})
 
 /** The whole content of what is new, and a unified diff of what changed; cut after so many lines where that is asked. */
 export async function contentText(

@@ -97,10 +97,9 @@ export interface Decision {
 export async function writeTrust(place: TrustPlace, decision: Decision): Promise<Result<object>> {
   const { fs, root, unique } = place
   const path = trustFile(place)
-  const made = await attempt(`making the folder of ${path}`, async () => {
-    await makeFolders(fs, join(path, '..'), ownerFolder)
-    return {}
-  })
+  const made = await attempt(`making the folder of ${path}`, async () => ({
+    done: await makeFolders(fs, join(path, '..'), ownerFolder),
+  }))
   if (!made.ok) return made
   const text = `${JSON.stringify({ version: 1, root, ...decision }, null, 2)}\n`
   const written = await replaceFile(fs, path, Buffer.from(text), { mode: ownerOnly, unique })
@@ -116,10 +115,9 @@ export async function writeTrust(place: TrustPlace, decision: Decision): Promise
 /** Forgets the decision, also one from before contents were approved. */
 export async function forgetTrust(place: TrustPlace): Promise<Result<object>> {
   const { fs, home, root, unique } = place
-  const removed = await attempt(`removing ${trustFile(place)}`, async () => {
-    await fs.unlink(trustFile(place))
-    return {}
-  })
+  const removed = await attempt(`removing ${trustFile(place)}`, async () => ({
+    done: await fs.unlink(trustFile(place)),
+  }))
   if (!removed.ok && removed.failure.code !== 'not-found') return removed
   const old = await readText(fs, oldTrustFile(home))
   const folders = old.ok && old.text !== null ? foldersIn(old.text) : null

@@ -8,7 +8,7 @@ import { replaceFile } from '../../disk/replace.ts'
 import { modelOf, namedIn } from '../../preset/model-choice.ts'
 import type { Access } from '../../preset/reaching.ts'
 import type { Settings } from '../../settings/schema.ts'
-import { objectIn } from '../../transcript/json.ts'
+import { fieldsOf, objectIn, type Fields } from '../../transcript/json.ts'
 import { providersOf, unreachable } from '../../wires/providers.ts'
 import { behindLink, readText } from './files.ts'
 
@@ -94,8 +94,9 @@ async function keptKeys(fs: FileSystem, home: string): Promise<Kept> {
   const then = 'fix it, or delete it with pal logout and run pal login again'
   if (!read.ok) return unreadKeys(`${file} cannot be read (${read.why}); ${then}`)
   if (read.text === null) return nothingKept
-  if (objectIn(read.text) === null) return unreadKeys(`${file} is not a JSON object; ${then}`)
-  const found = keysIn(read.text)
+  const value = objectIn(read.text)
+  if (value === null) return unreadKeys(`${file} is not a JSON object; ${then}`)
+  const found = keysIn(value)
   if (found.key === null && Object.keys(found.keys).length === 0)
     return { ...nothingKept, problems: [`${file} contains no key; run pal login again`] }
   const stat = await attempt(`looking at ${file}`, () => fs.stat(file))
@@ -103,18 +104,12 @@ async function keptKeys(fs: FileSystem, home: string): Promise<Kept> {
   return { ...found, problems: isOpen ? [`${file} can be read by others; run chmod 600 on it`] : [] }
 }
 
-function keysIn(text: string): Pick<Kept, 'key' | 'keys'> {
-  try {
-    const value = JSON.parse(text) as { readonly apiKey?: unknown; readonly keys?: unknown } | null
-    const key = typeof value?.apiKey === 'string' && value.apiKey !== '' ? value.apiKey : null
-    const others = Object.entries(typeof value?.keys === 'object' ? (value.keys ?? {}) : {})
-    const keys = others.filter(
-      (each): each is [string, string] => typeof each[1] === 'string' && each[1] !== '',
-    )
-    return { key, keys: Object.fromEntries(keys) }
-  } catch {
-    return nothingKept
-  }
+function keysIn({ apiKey, keys: others }: Fields): Pick<Kept, 'key' | 'keys'> {
+  const key = typeof apiKey === 'string' && apiKey !== '' ? apiKey : null
+  const keys = Object.entries(fieldsOf(others)).filter(
+    (each): each is [string, string] => typeof each[1] === 'string' && each[1] !== '',
+  )
+  return { key, keys: Object.fromEntries(keys) }
 }
 
 /** Keeps a key: of a provider, or of the Messages API where none is named. The others stay. */
@@ -125,10 +120,9 @@ export async function keepKey(
   provider: string | null,
   unique: () => string,
 ): Promise<Result<object>> {
-  const made = await attempt(`making ${home}`, async () => {
-    await makeFolders(fs, home, ownerFolder)
-    return {}
-  })
+  const made = await attempt(`making ${home}`, async () => ({
+    done: await makeFolders(fs, home, ownerFolder),
+  }))
   if (!made.ok) return made
   const { key, keys, unread } = await keptKeys(fs, home)
   if (unread !== undefined) return refused('unknown-format', unread)

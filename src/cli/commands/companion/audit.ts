@@ -5,11 +5,21 @@ import { findSessionFile } from '../../../companion/find-session.ts'
 import { firstLook, type FirstLook, type SeenCompaction } from '../../../companion/first-look.ts'
 import { tableOf } from '../../../preset.ts'
 import { defaults } from '../../../settings/defaults.ts'
-import { exits, fail, type Exit } from '../../exit-codes.ts'
+import { print, exits, fail, type Exit } from '../../exit-codes.ts'
 import { shortId } from '../../session-lookup.ts'
 import type { Io } from '../../terminal/io.ts'
-import { safeJson, safeLine } from '../../terminal/safe-text.ts'
-import { shortPath, counted, moment, prose, table, whole, dollars } from '../../terminal/tables.ts'
+import { safeLine } from '../../terminal/safe-text.ts'
+import {
+  shortPath,
+  counted,
+  moment,
+  prose,
+  table,
+  whole,
+  dollars,
+  right,
+  wraps,
+} from '../../terminal/tables.ts'
 import type { Workplace } from '../../workplace/workplace.ts'
 
 export interface AuditFlags {
@@ -26,9 +36,9 @@ export async function companionAudit(io: Io, named: string | undefined, flags: A
     io.err(`pal: no session was held in this folder; this is the newest of all: ${safeLine(path)}\n`)
   const read = await auditSession(found.path)
   if (!read.ok) return fail(io, exits.failed, read.failure.message)
-  if (flags.json === true) io.out(`${safeJson({ version, path: found.path, ...read.audit }, 2)}\n`)
-  else io.out(prose(auditText(read.audit, path, io.columns), io.columns))
-  return exits.done
+  return print(io, flags.json, { version, path: found.path, ...read.audit }, () =>
+    prose(auditText(read.audit, path, io.columns), io.columns),
+  )
 }
 
 function auditText(audit: SessionAudit, path: string, room: number): string {
@@ -43,11 +53,11 @@ function auditText(audit: SessionAudit, path: string, room: number): string {
     head,
     `\n${table(
       [
-        { title: 'compaction' },
-        { title: 'summary', right: true, drop: 2 },
-        { title: 'your messages whole', right: true },
-        { title: 'your rules', right: true, drop: 1 },
-        { title: 'with the block', right: true },
+        'compaction',
+        right('summary', 2),
+        right('your messages whole'),
+        right('your rules', 1),
+        right('with the block'),
       ],
       compactions.map(cells),
       room,
@@ -157,6 +167,6 @@ function compactionText(compactions: readonly SeenCompaction[], room: number): s
       `${audit.rules.found - audit.rules.kept} of ${audit.rules.found}`,
     ])
   const more = read.length > mostShown ? `and ${whole(read.length - mostShown)} earlier\n` : ''
-  return `${head}\n${table([{ title: 'compaction' }, { title: 'session', wraps: true, drop: 1 }, { title: 'messages lost', right: true }, { title: 'rules lost', right: true }], rows, room)}${more}`
+  return `${head}\n${table(['compaction', wraps('session', 1), right('messages lost'), right('rules lost')], rows, room)}${more}`
 }
 const mostShown = 6

@@ -8,7 +8,7 @@ import type { HookClient } from '../../../companion/hook/options.ts'
 import { complain, exits, fail, type Exit } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
-import { prose, table } from '../../terminal/tables.ts'
+import { prose, table, wraps } from '../../terminal/tables.ts'
 import { companionRoot, installable, recordPath, textAt, titleOf, writeText } from './place.ts'
 import type { Point, Trial } from './trial.ts'
 
@@ -104,7 +104,7 @@ function reportText(title: string, version: string, trial: Trial, off: readonly 
     event,
     `${what}${why === undefined ? '' : ` (${safeLine(why)})`}`,
   ])
-  const shown = table([{ title: '' }, { title: 'hook' }, { title: 'what', wraps: true }], rows, io.columns)
+  const shown = table(['', 'hook', wraps('what')], rows, io.columns)
   const end = trial.points.every(({ works }) => works)
     ? `${title} ${version}: every hook that was tried works.\n`
     : off.length === 0

@@ -25,7 +25,7 @@ import {
   type Restoring,
 } from '../../../companion/install/record.ts'
 import { errorText } from '../../../disk/failure.ts'
-import { complain, exits, refuse, fail, type Exit, type Refusal } from '../../exit-codes.ts'
+import { print, complain, exits, refuse, fail, type Exit, type Refusal } from '../../exit-codes.ts'
 import { agreesTo } from '../../terminal/agree.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../../terminal/safe-text.ts'
@@ -239,15 +239,11 @@ export async function uninstallCompanion(io: Io, name: string, flags: CompanionF
   }
   const failed = isDry ? null : await restore(root, client, record, steps)
   if (failed !== null) return complain(io, failed)
-  if (flags.json === true)
-    io.out(`${safeJson({ client, removed: !isDry, files: steps.map(withoutText) }, 2)}\n`)
-  else
-    io.out(
-      isDry
-        ? 'Nothing was changed; without --dry-run it is.\n'
-        : `The companion is out of ${titleOf(client)}.\n`,
-    )
-  return exits.done
+  return print(io, flags.json, { client, removed: !isDry, files: steps.map(withoutText) }, () =>
+    isDry
+      ? 'Nothing was changed; without --dry-run it is.\n'
+      : `The companion is out of ${titleOf(client)}.\n`,
+  )
 }
 
 async function stepsOf(record: InstallRecord, hook: string): Promise<readonly Restoring[]> {

@@ -2,8 +2,7 @@
 // in no list of processes and in no file of a project, and the tenant.
 import { refused, type Failure, type Result } from '../../../disk/failure.ts'
 import { connect, Budgets, Queue, type Connection } from '../../../postgres/index.ts'
-import { isTenantName } from '../../../postgres/migrate.ts'
-import { schemaNumber } from '../../../postgres/migrate.ts'
+import { isTenantName, schemaNumber } from '../../../postgres/migrate.ts'
 import { complain, exits, fail, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson } from '../../terminal/safe-text.ts'
@@ -55,8 +54,9 @@ export async function withFleet(
   io: Io,
   flags: FleetFlags,
   work: (fleet: OpenedFleet) => Promise<Exit>,
+  patience?: number,
 ): Promise<Exit> {
-  const fleet = openFleet(io, flags)
+  const fleet = openFleet(io, flags, patience)
   if (!fleet.ok) return complain(io, fleet)
   try {
     return await work(fleet)

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { seq, sessionId } from '../../../transcript/ids.ts'
 import { postgresStore, type FleetRow } from '../../../postgres/index.ts'
 import { describeEntry } from '../../../fleet/index.ts'
-import { exits, fail, type Exit } from '../../exit-codes.ts'
+import { print, exits, fail, type Exit } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
-import { counted, countedByUs, dollars, table, whole } from '../../terminal/tables.ts'
+import { counted, countedByUs, dollars, table, whole, wraps, right, left } from '../../terminal/tables.ts'
 import { safeLine } from '../../terminal/safe-text.ts'
-import { failedWith, json, withFleet, type FleetFlags, type OpenedFleet } from './open.ts'
+import { failedWith, json, withFleet, type FleetFlags } from './open.ts'
 
 export interface SendFlags extends FleetFlags {
   readonly id?: string | undefined
@@ -41,31 +41,25 @@ export const fleetList = (io: Io, flags: FleetFlags): Promise<Exit> =>
   withFleet(io, flags, async ({ queue }) => {
     const found = await queue.rows()
     if (!found.ok) return failedWith(io, found.failure)
-    if (flags.json === true) return json(io, found.rows)
-    if (found.rows.length === 0) {
-      io.out('No sessions. Send the first: pal fleet send new "…"\n')
-      return exits.done
-    }
-    io.out(
-      table(
-        [
-          { title: 'session' },
-          { title: 'state', wraps: true },
-          { title: 'entries', right: true },
-          { title: 'waiting', right: true },
-          { title: 'cost', right: true, drop: 1 },
-          { title: 'team', drop: 2 },
-        ],
-        [
-          ...found.rows.map((row) => [row.session, describeState(row), ...countsOf(row), row.team ?? '']),
-          ['all', '', ...countsOf(totalOf(found.rows)), ''],
-        ],
-        io.columns,
-      ),
-    )
-    io.out(estimatedIn(totalOf(found.rows)))
-    return exits.done
+    const { rows } = found
+    if (rows.length === 0)
+      return print(io, flags.json, rows, () => 'No sessions. Send the first: pal fleet send new "…"\n')
+    const total = totalOf(rows)
+    const cells = [
+      ...rows.map((row) => [row.session, describeState(row), ...countsOf(row), row.team ?? '']),
+      ['all', '', ...countsOf(total), ''],
+    ]
+    return print(io, flags.json, rows, () => `${table(columns, cells, io.columns)}${estimatedIn(total)}`)
   })
+
+const columns = [
+  'session',
+  wraps('state'),
+  right('entries'),
+  right('waiting'),
+  right('cost', 1),
+  left('team', 2),
+]
 
 type Counts = Pick<FleetRow, 'entries' | 'waiting' | 'usd' | 'answers' | 'unpriced' | 'estimated'>
 
@@ -140,40 +134,20 @@ export const fleetPark = (
   why: readonly string[],
   flags: FleetFlags,
 ): Promise<Exit> =>
-  changed(
-    io,
-    session,
-    flags,
-    ({ queue }) => queue.park(session, `by an operator: ${why.join(' ')}`),
-    'Parked',
-  )
+  withFleet(io, flags, async ({ queue }) => {
+    const done = await queue.park(session, `by an operator: ${why.join(' ')}`)
+    if (!done.ok) return failedWith(io, done.failure)
+    if (!done.isFound) return noSession(io, session)
+    return print(io, flags.json, { session, done: 'parked' }, () => 'Parked\n')
+  })
 
 export const fleetUnpark = (io: Io, session: string, flags: FleetFlags): Promise<Exit> =>
   withFleet(io, flags, async ({ queue }) => {
     const done = await queue.unpark(session)
     if (!done.ok) return failedWith(io, done.failure)
     if (!done.isFound) return fail(io, exits.session, `session ${session} is not parked, or does not exist`)
-    if (flags.json === true) return json(io, { session, parked: null })
-    io.out('Unparked\n')
-    return exits.done
+    return print(io, flags.json, { session, parked: null }, () => 'Unparked\n')
   })
-
-async function changed(
-  io: Io,
-  session: string,
-  flags: FleetFlags,
-  work: (fleet: OpenedFleet) => ReturnType<OpenedFleet['queue']['park']>,
-  word: string,
-): Promise<Exit> {
-  return withFleet(io, flags, async (fleet) => {
-    const done = await work(fleet)
-    if (!done.ok) return failedWith(io, done.failure)
-    if (!done.isFound) return noSession(io, session)
-    if (flags.json === true) return json(io, { session, done: word.toLowerCase() })
-    io.out(`${word}\n`)
-    return exits.done
-  })
-}
 
 const noSession = (io: Io, session: string): Exit =>
   fail(io, exits.session, `there is no session ${session}; pal fleet list shows them`)
@@ -189,9 +163,7 @@ export const fleetAnswer = (
     const text = answer === 'deny' && flags.why !== undefined ? `deny: ${flags.why}` : answer
     const done = await queue.answer(session, question, text)
     if (!done.ok) return failedWith(io, done.failure)
-    if (flags.json === true) return json(io, { session, question, answer: text })
-    io.out('Answered\n')
-    return exits.done
+    return print(io, flags.json, { session, question, answer: text }, () => 'Answered\n')
   })
 
 const dayMs = 24 * 3_600_000
@@ -215,13 +187,11 @@ export const fleetPrune = (
           return failedWith(io, gone.failure)
       }
     const bytes = found.sessions.reduce((sum, each) => sum + each.bytes, 0)
-    if (flags.json === true) return json(io, { sessions: found.sessions, removed })
-    io.out(
+    return print(io, flags.json, { sessions: found.sessions, removed }, () =>
       flags.delete === true
         ? `${counted(removed.length, 'session')} removed for good\n`
         : `${counted(found.sessions.length, 'session')}, ${whole(bytes)} bytes, nothing was written to for ${whole(flags.days)} days. Remove them: add --delete\n`,
     )
-    return exits.done
   })
 
 const drainPollMs = 500
@@ -241,11 +211,12 @@ export const fleetDrain = (
         ({ parked, owner, wantedFor }) => parked === null && (owner !== null || wantedFor !== null),
       )
       const parked = found.rows.filter((row) => row.parked !== null)
-      if (busy.length === 0) {
-        if (flags.json === true) return json(io, { left: 0, parked: parked.map(({ session }) => session) })
-        io.out(`Nothing left to do${parked.length === 0 ? '' : `; ${whole(parked.length)} parked`}\n`)
-        return exits.done
-      }
+      if (busy.length === 0)
+        return print(io, flags.json, { left: 0, parked: parked.map(({ session }) => session) }, () =>
+          parked.length === 0
+            ? 'Nothing left to do\n'
+            : `Nothing left to do; ${whole(parked.length)} parked\n`,
+        )
       if (performance.now() > end)
         return fail(
           io,

@@ -11,7 +11,7 @@ import {
 import { exits, fail, type Exit } from '../../exit-codes.ts'
 import { interrupted, type Io } from '../../terminal/io.ts'
 import { safeLine } from '../../terminal/safe-text.ts'
-import { table, whole, dollars } from '../../terminal/tables.ts'
+import { table, whole, dollars, wraps, right } from '../../terminal/tables.ts'
 import { defaultTenant, failedWith, json, withFleet, readiness, type FleetFlags } from './open.ts'
 
 export const fleetMigrate = (io: Io, flags: FleetFlags): Promise<Exit> =>
@@ -100,7 +100,7 @@ export const fleetDoctor = (io: Io, flags: FleetFlags): Promise<Exit> =>
     else
       io.out(
         table(
-          [{ title: 'check' }, { title: 'state' }, { title: 'what', wraps: true }],
+          ['check', 'state', wraps('what')],
           checks.map((row) => [...row]),
           io.columns,
         ),
@@ -238,15 +238,7 @@ export const fleetBudget = (
     else
       io.out(
         table(
-          [
-            { title: 'scope' },
-            { title: 'name' },
-            { title: 'from' },
-            { title: 'until' },
-            { title: 'cap', right: true },
-            { title: 'spent', right: true },
-            { title: 'reserved', right: true },
-          ],
+          ['scope', 'name', 'from', 'until', right('cap'), right('spent'), right('reserved')],
           found.budgets.map((row) => [
             row.scope,
             row.name,

@@ -14,11 +14,12 @@ import { complain, exits, fail, type Exit } from '../../exit-codes.ts'
 import { loadExtensions, typesFor } from '../../extensions/load.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
+import { counted } from '../../terminal/tables.ts'
 import type { LiveTelemetry } from '../../telemetry/live.ts'
 import { telemetryFor } from '../../telemetry/start.ts'
 import { noAccess } from '../../workplace/access.ts'
 import { instructionRefusal, openWorkplace, sayLeftOut, showProblems } from '../../workplace/workplace.ts'
-import { failedWith, openFleet, readiness, type FleetFlags, type OpenedFleet } from './open.ts'
+import { failedWith, readiness, withFleet, type FleetFlags, type OpenedFleet } from './open.ts'
 
 export interface WorkerFlags extends FleetFlags {
   readonly sessions?: number | undefined
@@ -30,15 +31,8 @@ const sharedPlace = 'shared'
 /** A server that restarts is waited for so long. */
 const patienceMs = 60_000
 
-export async function fleetWorker(io: Io, flags: WorkerFlags): Promise<Exit> {
-  const fleet = openFleet(io, flags, patienceMs)
-  if (!fleet.ok) return complain(io, fleet)
-  try {
-    return await workIn(io, flags, fleet)
-  } finally {
-    await fleet.connection.close()
-  }
-}
+export const fleetWorker = (io: Io, flags: WorkerFlags): Promise<Exit> =>
+  withFleet(io, flags, (fleet) => workIn(io, flags, fleet), patienceMs)
 
 async function workIn(io: Io, flags: WorkerFlags, fleet: OpenedFleet): Promise<Exit> {
   // The database first: without it a key is of no use.
@@ -83,8 +77,9 @@ async function workIn(io: Io, flags: WorkerFlags, fleet: OpenedFleet): Promise<E
   const metrics = telemetry === null ? null : metricsOf(queue, telemetry)
   const tell = (event: WorkerEvent): void => {
     metrics?.tell(event)
+    const line = lineOf(event)
     if (flags.json === true) io.out(`${safeJson({ at: Date.now(), ...event })}\n`)
-    else say(io, event)
+    else if (line !== null) io.err(`pal: ${safeLine(line)}\n`)
   }
   await runWorker({ store, queue, openEngine, sessions: flags.sessions, tell }, stop.signal)
   await metrics?.stop()
@@ -110,21 +105,15 @@ function metricsOf(queue: Queue, { port }: LiveTelemetry) {
   return { tell: workerMetrics(port, now), stop: () => watching.stop() }
 }
 
-function say(io: Io, event: WorkerEvent): void {
-  const line = lineOf(event)
-  if (line !== null) io.err(`pal: ${safeLine(line)}\n`)
-}
-
 function lineOf(event: WorkerEvent): string | null {
   switch (event.type) {
     case 'claimed':
       return event.isTakeover ? `${event.session}: taken over from a worker that ended` : null
     case 'ended': {
       const { outcome } = event
-      const turns = `${outcome.turns} ${outcome.turns === 1 ? 'turn' : 'turns'}`
       return outcome.kind === 'failed'
         ? `${event.session}: failed: ${outcome.failure.message}`
-        : `${event.session}: ${outcome.kind}, ${turns}`
+        : `${event.session}: ${outcome.kind}, ${counted(outcome.turns, 'turn')}`
     }
     case 'parked':
       return `${event.session}: parked: ${event.why}`

@@ -18,13 +18,11 @@ import { complain, exits, fail, refuse, type Exit, type Refusal } from '../../ex
 import { findSession, newestSession } from '../../session-lookup.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
-import { openWorkplace, type Workplace } from '../../workplace/workplace.ts'
+import { openWorkplace, type ProjectFlags, type Workplace } from '../../workplace/workplace.ts'
 import { database, storeAt, type Elsewhere } from '../sessions-export.ts'
 import { inspectionOf } from './inspection.ts'
 
-export interface InspectFlags {
-  readonly cwd?: string | undefined
-  readonly json?: boolean | undefined
+export interface InspectFlags extends ProjectFlags {
   readonly open?: boolean | undefined
   readonly port?: number | undefined
   readonly host?: string | undefined

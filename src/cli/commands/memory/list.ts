@@ -12,7 +12,7 @@ import { defaults } from '../../../settings/defaults.ts'
 import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeLine, safeText } from '../../terminal/safe-text.ts'
-import { moment, table, whole } from '../../terminal/tables.ts'
+import { moment, table, whole, left, wraps, right } from '../../terminal/tables.ts'
 import { openWorkplace } from '../../workplace/workplace.ts'
 import { show, withMemories, withMemory, type MemoryFlags, type MemoryRoom } from './open.ts'
 
@@ -40,15 +40,7 @@ async function list(room: MemoryRoom): Promise<Exit | Refusal> {
     if (rows.length === 0 && waits === 0) return `No memories yet.\n${blocks}`
     const lines = [
       table(
-        [
-          { title: 'scope' },
-          { title: 'file' },
-          { title: 'type', drop: 2 },
-          { title: 'status' },
-          { title: 'source', drop: 1 },
-          { title: 'when', drop: 3 },
-          { title: 'about', wraps: true },
-        ],
+        ['scope', 'file', left('type', 2), 'status', left('source', 1), left('when', 3), wraps('about')],
         rows.map((row) => [
           row.scope,
           row.file,
@@ -109,12 +101,7 @@ async function why(room: MemoryRoom): Promise<Exit> {
   const sum = files.reduce((total, { tokens }) => total + tokens, 0)
   const list = (): string =>
     table(
-      [
-        { title: 'layer' },
-        { title: 'tokens', right: true },
-        { title: 'file', wraps: true },
-        { title: 'included by', wraps: true, drop: 1 },
-      ],
+      ['layer', right('tokens'), wraps('file'), wraps('included by', 1)],
       files.map(({ layer, tokens, path, by }) => [layer, whole(tokens), path, by ?? '']),
       room.io.columns,
     )
@@ -201,12 +188,7 @@ function asText(memories: readonly MemoryHit[], turns: readonly TurnHit[] | null
     memories.length === 0
       ? `no memory matches${turns === null ? '; pal memory search --transcripts searches earlier sessions too' : ''}.\n`
       : table(
-          [
-            { title: 'file' },
-            { title: 'status' },
-            { title: 'when', drop: 1 },
-            { title: 'about', wraps: true },
-          ],
+          ['file', 'status', left('when', 1), wraps('about')],
           memories.map(({ name, standing, modifiedMs, description }) => [
             name,
             statusOf(standing),
@@ -218,11 +200,7 @@ function asText(memories: readonly MemoryHit[], turns: readonly TurnHit[] | null
   if (turns === null) return found
   if (turns.length === 0) return `${found}nothing in earlier sessions matches.\n`
   const rows = turns.map(({ ref, at, speaker, text }) => [ref, moment(at), speaker, safeLine(text)])
-  const list = table(
-    [{ title: 'ref' }, { title: 'when', drop: 1 }, { title: 'who' }, { title: 'text', wraps: true }],
-    rows,
-    room,
-  )
+  const list = table(['ref', left('when', 1), 'who', wraps('text')], rows, room)
   return `${found}\n${list}pal memory search --expand REF shows the turns around one.\n`
 }
 

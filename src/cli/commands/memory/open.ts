@@ -7,15 +7,19 @@ import { agentPlaceAt } from '../../../memory/place.ts'
 import { finishSet } from '../../../memory/keeping/change-sets.ts'
 import { memoryWiring, type MemoryWiring } from '../../../preset/memory/wiring.ts'
 import { systemClock } from '../../../transcript/ids.ts'
-import { complain, exits, fail, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
+import { print, complain, exits, fail, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
-import { safeJson, safeLine } from '../../terminal/safe-text.ts'
+import { safeLine } from '../../terminal/safe-text.ts'
 import { prose } from '../../terminal/tables.ts'
-import { instructionRefusal, openWorkplace, uniqueText, type Workplace } from '../../workplace/workplace.ts'
+import {
+  instructionRefusal,
+  openWorkplace,
+  uniqueText,
+  type ProjectFlags,
+  type Workplace,
+} from '../../workplace/workplace.ts'
 
-export interface MemoryFlags {
-  readonly json?: boolean | undefined
-  readonly cwd?: string | undefined
+export interface MemoryFlags extends ProjectFlags {
   readonly trust?: boolean | undefined
   readonly scope?: string | undefined
 }
@@ -136,6 +140,5 @@ export const isRefusal = (value: object): value is Refusal => 'exit' in value
 
 /** As JSON, or as text. */
 export function show({ io, json }: MemoryRoom, value: object, text: () => string): Exit {
-  io.out(json ? `${safeJson(value, 2)}\n` : prose(text(), io.columns))
-  return exits.done
+  return print(io, json, value, () => prose(text(), io.columns))
 }

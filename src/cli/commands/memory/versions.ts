@@ -8,7 +8,7 @@ import { revert, textBefore, textOf, versionNumbered, type Version } from '../..
 import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeLine, safeText } from '../../terminal/safe-text.ts'
-import { moment, table } from '../../terminal/tables.ts'
+import { moment, table, right, left, wraps } from '../../terminal/tables.ts'
 import { findMemory, isRefusal, show, withMemories, withMemory, type MemoryFlags } from './open.ts'
 
 const isVersion = (record: LedgerRecord): record is Version | Held =>
@@ -30,13 +30,13 @@ export const logMemory = (io: Io, name: string | undefined, flags: MemoryFlags):
         ? 'No versions yet.\n'
         : table(
             [
-              { title: 'version', right: true },
-              { title: 'when' },
-              { title: 'scope', drop: 1 },
-              { title: 'what' },
-              { title: 'file', wraps: true },
-              { title: 'source', drop: 2 },
-              { title: 'session', drop: 3 },
+              right('version'),
+              'when',
+              left('scope', 1),
+              'what',
+              wraps('file'),
+              left('source', 2),
+              left('session', 3),
             ],
             rows.map((row) => [
               String(row.n),

@@ -7,6 +7,7 @@ import { failed } from '../../../tools/outcome.ts'
 import { commandEnvironment } from '../../../tools/shell/environment.ts'
 import type { ToolOutcome } from '../../../tools/tool.ts'
 import type { UserBlock } from '../../../transcript/content.ts'
+import { fieldsOf } from '../../../transcript/json.ts'
 import type { Server } from './servers.ts'
 
 /** A tool as its server describes it; nothing of it is believed but its shape. */
@@ -165,18 +166,13 @@ const isPicture = (mimeType: string, data: string): boolean =>
   /^[A-Za-z0-9+/]{4,}={0,2}$/.test(data)
 
 function blockOf(given: unknown): UserBlock {
-  const block = (typeof given === 'object' && given !== null ? given : {}) as Readonly<
-    Record<string, unknown>
-  >
-  const { type, text, data, mimeType, resource } = block
+  const { type, text, data, mimeType, resource } = fieldsOf(given)
   if (type === 'text' && typeof text === 'string') return asText(text)
   if (type === 'image' && typeof data === 'string' && typeof mimeType === 'string')
     return !isPicture(mimeType, data)
       ? asText(`[a picture (${mimeType.slice(0, 40)}, ${data.length} characters) that cannot be shown]`)
       : { type: 'image', source: { type: 'base64', media_type: mimeType, data } }
-  const inner = (typeof resource === 'object' && resource !== null ? resource : {}) as Readonly<
-    Record<string, unknown>
-  >
+  const inner = fieldsOf(resource)
   if (type === 'resource' && typeof inner['text'] === 'string')
     return asText(`${String(inner['uri'])}\n${inner['text']}`)
   return asText(JSON.stringify(given))
