@@ -11,8 +11,8 @@ import type { Recording } from '../lab/recording.ts'
 import { estimateText } from '../projection/tokens.ts'
 import { decode } from '../transcript/codec.ts'
 import { isKnown } from '../transcript/fact.ts'
-import type { RecordedCompaction, Replay, ReplayMoment, Totals } from './protocol.ts'
-import type { Made, ReplayTask } from './replays.ts'
+import type { RecordedCompaction, ReplayMoment, Totals } from './protocol.ts'
+import type { Made, Played, ReplayTask } from './replays.ts'
 
 async function runTask({ name, lines, wanted }: ReplayTask): Promise<Made<unknown>> {
   const imported = importBytes(name, Buffer.from(lines))
@@ -54,7 +54,7 @@ function againstOurs(recording: Recording, moment: number): Made<RecordedCompact
   return { ok: true, made: { vendor, ours, vendorTokens, oursTokens, needed, words } }
 }
 
-async function play(recording: Recording, name: string, asked: number | null): Promise<Made<Replay>> {
+async function play(recording: Recording, name: string, asked: number | null): Promise<Made<Played>> {
   const policy = policyNamed(name)
   if (policy === undefined) return { ok: false, problem: `there is no policy ${name}` }
   if (!recording.turns.some(({ role }) => role === 'assistant'))
@@ -79,9 +79,6 @@ async function play(recording: Recording, name: string, asked: number | null): P
   return {
     ok: true,
     made: {
-      transcript: '',
-      policyHash: '',
-      head: 0,
       totals: totalsOf(moments),
       needsInSight: sharesOf(played.figures['1h']).retention,
       edits: played.edits,
@@ -91,27 +88,18 @@ async function play(recording: Recording, name: string, asked: number | null): P
   }
 }
 
-const totalsOf = (moments: readonly ReplayMoment[]): Totals => {
-  const totals = {
-    requests: 0,
-    input: 0,
-    read: 0,
-    written: 0,
-    output: 0,
-    dollars: 0,
-    unpriced: 0,
+function totalsOf(moments: readonly ReplayMoment[]): Totals {
+  const sum = (of: (moment: ReplayMoment) => number): number => moments.reduce((all, one) => all + of(one), 0)
+  return {
+    requests: moments.length,
+    input: sum(({ input }) => input),
+    read: sum(({ read }) => read),
+    written: sum(({ written }) => written),
+    output: sum(({ output }) => output),
+    dollars: sum(({ dollars }) => dollars ?? 0),
+    unpriced: moments.filter(({ dollars }) => dollars === null).length,
     estimated: 0,
   }
-  for (const { input, read, written, output, dollars } of moments) {
-    totals.requests++
-    totals.input += input
-    totals.read += read
-    totals.written += written
-    totals.output += output
-    totals.dollars += dollars ?? 0
-    totals.unpriced += dollars === null ? 1 : 0
-  }
-  return totals
 }
 
 parentPort?.postMessage(await runTask(workerData as ReplayTask), [])

@@ -37,36 +37,30 @@ export async function postWish(
   const folder = folderOf(ports, session)
   const id = unique()
   const [asked, answered] = [join(folder, `${id}${wishEnd}`), join(folder, `${id}${answerEnd}`)]
-  const made = await attempt(`asking in ${folder}`, async () => {
-    await makeFolders(fs, folder, 0o700)
-    return {}
-  })
+  const made = await attempt(`asking in ${folder}`, async () => ({
+    done: await makeFolders(fs, folder, 0o700),
+  }))
   if (!made.ok) return { ok: false, why: 'failed', message: made.failure.message }
   const bytes = Buffer.from(JSON.stringify({ kind, ...wish }))
   const put = await replaceFile(fs, asked, bytes, { mode: 0o600, unique })
   if (!put.ok) return { ok: false, why: 'failed', message: put.failure.message }
+  const answer = async (): Promise<Effect | null> => {
+    const found = await readJson(fs, answered)
+    if (found !== null) await removed(fs, answered)
+    return found === null ? null : effectIn(found)
+  }
   const until = Date.now() + defaults.inspector.wishMs
   while (Date.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, pollMs))
-    const answer = await readJson(fs, answered)
-    if (answer === null) continue
-    await removed(fs, answered)
-    return effectIn(answer)
+    const effect = await answer()
+    if (effect !== null) return effect
   }
   await removed(fs, asked)
   // It may have been answered in this very moment.
-  const late = await readJson(fs, answered)
-  if (late !== null) {
-    await removed(fs, answered)
-    return effectIn(late)
-  }
-  return {
-    ok: false,
-    why: 'failed',
-    message:
-      'the process that has this session open does not answer; nothing was changed. Ask again, or do it there',
-  }
+  return (await answer()) ?? { ok: false, why: 'failed', message: unanswered }
 }
+const unanswered =
+  'the process that has this session open does not answer; nothing was changed. Ask again, or do it there'
 
 /** Carries out what is wished of an open session, until it is told to stop. `heard` is called with what was done. */
 export function serveWishes(
@@ -136,7 +130,7 @@ export async function carryOut(
   }
 }
 
-const isKind = (value: unknown): value is EffectKind =>
+export const isKind = (value: unknown): value is EffectKind =>
   value === 'undo' || value === 'release' || value === 'pin'
 
 function effectIn(value: Readonly<Record<string, unknown>>): Effect {
@@ -153,9 +147,6 @@ async function readJson(fs: FileSystem, path: string): Promise<Readonly<Record<s
 }
 
 async function removed(fs: FileSystem, path: string): Promise<boolean> {
-  const gone = await attempt(`removing ${path}`, async () => {
-    await fs.unlink(path)
-    return {}
-  })
+  const gone = await attempt(`removing ${path}`, async () => ({ done: await fs.unlink(path) }))
   return gone.ok
 }

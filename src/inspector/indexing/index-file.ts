@@ -58,10 +58,9 @@ export async function saveIndex(
     requests: index.requests.length,
     sha256: sha256.digest('hex'),
   }
-  const made = await attempt(`making ${place.folder}`, async () => {
-    await makeFolders(place.fs, place.folder, 0o700)
-    return {}
-  })
+  const made = await attempt(`making ${place.folder}`, async () => ({
+    done: await makeFolders(place.fs, place.folder, 0o700),
+  }))
   if (!made.ok) return made
   const path = pathOf(place.folder, scope, index.lists.session)
   const parts = [Buffer.from(`${JSON.stringify(header)}\n`), ...body()]

@@ -1,10 +1,10 @@
 // The frame of the page: the bar with the session's figures, the screens, what stands over them, and the keys.
-import { Component, type ComponentChildren } from 'preact'
+import { Component, render, type ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Address, fragmentOf, usualPolicies } from './data/address.ts'
 import { keyFor } from './data/keys.ts'
 import type { OpenSession } from './data/session.ts'
-import { titleOf, usePage } from './data/state.ts'
+import { type PageState, StateContext, titleOf, usePage } from './data/state.ts'
 import { Zoom } from './parts/chart.tsx'
 import { Confirm } from './parts/confirm.tsx'
 import { Find } from './parts/find.tsx'
@@ -20,9 +20,20 @@ import { RequestScreen } from './screens/request.tsx'
 import { SessionsScreen } from './screens/sessions.tsx'
 import { WindowScreen } from './screens/window.tsx'
 import { counted, dollars, moment, short, whole } from './text/format.ts'
-import { marked, Name } from './text/shown-text.tsx'
+import { marked, Name, NameFact } from './text/shown-text.tsx'
 
-export function App() {
+/** Draws the page into a box, and begins. */
+export function start(state: PageState, box: HTMLElement): void {
+  render(
+    <StateContext.Provider value={state}>
+      <App />
+    </StateContext.Provider>,
+    box,
+  )
+  void state.start()
+}
+
+function App() {
   const page = usePage()
   const [zoom] = useState(() => new Zoom())
   const address = page.address.value
@@ -172,11 +183,7 @@ function Bar({ open }: { readonly open: OpenSession | null }) {
           </h1>
           {head !== null && (
             <p class="facts">
-              {head.models.length > 0 && (
-                <span>
-                  <Name of={head.models.join(', ')} />
-                </span>
-              )}
+              {head.models.length > 0 && <NameFact of={head.models.join(', ')} />}
               <span>{counted(head.requests, 'request')}</span>
               <span>{short(head.totals.read)} read</span>
               <span>

@@ -1,4 +1,5 @@
 // Screen R: one request, as it was sent.
+import type { Timing } from '../../transcript/fact.ts'
 
 export interface RequestDetail {
   readonly seq: number
@@ -47,13 +48,6 @@ export interface RequestDetail {
   }[]
   /** Against the request asked for, or the one before of the same source; null for the first. */
   readonly against: RequestDifference | null
-}
-
-export interface Timing {
-  readonly firstMs?: number | undefined
-  readonly ms: number
-  readonly tries: number
-  readonly requestId?: string | undefined
 }
 
 /** One tool, one side of the system prompt, or one message as sent. */

@@ -1,5 +1,6 @@
 // What a request holds, by where each block came from. Law: the rows are made of the request's own bytes, every block of it
 // stands in exactly one row, and the tokens sum to the size that was given.
+import { shared } from '../../lab/playing/timeline.ts'
 import type { WireBlock, WireRequest, WireTool } from '../../model/wire.ts'
 import { estimateBlock, estimateText, estimateTool } from '../../projection/tokens.ts'
 import type { View, ViewBlock } from '../../projection/view.ts'
@@ -32,7 +33,13 @@ export function breakdown(body: string, view: View, total: number): readonly Sou
       typeof content === 'string' ? [{ type: 'text', text: content }] : content
     for (const block of blocks) add(sourceOf(role, block, known), estimateBlock(unpacked(block)))
   }
-  return scaled(weights, total)
+  const sizes = shared(
+    [...weights.values()].map(({ weight }) => weight),
+    total,
+  )
+  return [...weights]
+    .map(([source, { blocks }], at) => ({ source, blocks, tokens: sizes[at]! }))
+    .toSorted((a, b) => b.tokens - a.tokens)
 }
 
 const specOf = ({ name, description = '', input_schema = {} }: WireTool): ToolSpec => ({
@@ -101,28 +108,4 @@ function sourceOf(role: string, block: WireBlock, known: Origins): string {
   if (block.type === 'tool_use') return 'tool calls'
   if (role === 'assistant') return 'answers'
   return 'your messages'
-}
-
-/** Whole tokens that sum to the total: what rounding leaves goes to those who lost most by it. */
-function scaled(weights: ReadonlyMap<string, Weight>, total: number): readonly SourceRow[] {
-  const sum = [...weights.values()].reduce((all, { weight }) => all + weight, 0)
-  const exact = [...weights].map(([source, { blocks, weight }]) => ({
-    source,
-    blocks,
-    share: sum === 0 ? 0 : (weight / sum) * total,
-  }))
-  const left = total - exact.reduce((all, { share }) => all + Math.floor(share), 0)
-  const raised = new Set(
-    exact
-      .toSorted((a, b) => (b.share % 1) - (a.share % 1))
-      .slice(0, left)
-      .map(({ source }) => source),
-  )
-  return exact
-    .map(({ source, blocks, share }) => ({
-      source,
-      blocks,
-      tokens: Math.floor(share) + (raised.has(source) ? 1 : 0),
-    }))
-    .toSorted((a, b) => b.tokens - a.tokens)
 }

@@ -43,11 +43,19 @@ export function send(
   response.end(response.req.method === 'HEAD' ? undefined : bytes)
 }
 
-export const sendJson = (response: ServerResponse, value: unknown, status = 200): void =>
-  send(response, status, 'application/json; charset=utf-8', JSON.stringify(value))
+export const sendJson = (
+  response: ServerResponse,
+  value: unknown,
+  status = 200,
+  more: Readonly<Record<string, string>> = {},
+): void => send(response, status, 'application/json; charset=utf-8', JSON.stringify(value), more)
 
-export const sendProblem = (response: ServerResponse, status: number, problem: string): void =>
-  sendJson(response, { problem }, status)
+export const sendProblem = (
+  response: ServerResponse,
+  status: number,
+  problem: string,
+  more?: Readonly<Record<string, string>>,
+): void => sendJson(response, { problem }, status, more)
 
 // The files of the page: those that the bundle wrote into one folder, read once at the start. A path names one of them or
 // nothing; it is never looked up on the disk.

@@ -18,6 +18,7 @@ import type { EffectKind, Inspection } from '../inspection.ts'
 import type { About, EffectWish, PolicyList } from '../protocol.ts'
 import type { Replays } from '../replays.ts'
 import { detailOf } from '../requests/request-detail.ts'
+import { isKind } from '../wishes.ts'
 import { send, sendJson, sendProblem } from './http.ts'
 
 export interface RouteContext {
@@ -230,8 +231,6 @@ const resultOf = <T extends object>(result: Result<T>, of: (found: T) => unknown
 
 // What a POST may ask for: to take an edit back, to release or to pin, and a replay. The page says which head it has seen; where
 // the session has moved on, nothing is written and the page is told what came.
-const kinds: readonly string[] = ['undo', 'release', 'pin'] satisfies readonly EffectKind[]
-const isKind = (text: string): text is EffectKind => kinds.includes(text)
 const shownNewest = 20
 
 export async function answerPost(

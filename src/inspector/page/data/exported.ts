@@ -64,8 +64,6 @@ function sourceOf(session: ExportedSession, openPack: (pack: number) => Promise<
       return carriedIn(session.answers[plain], numberIn(asked, 'from'), numberIn(asked, 'to'))
     return session.answers[plain] ?? (await kept(plain))
   }
-  const refuse = (): Promise<{ ok: false; status: number; problem: string }> =>
-    Promise.resolve({ ok: false, status: 403, problem: 'An exported session cannot be changed.' })
   return {
     isStatic: true,
     json: async <T>(path: string) => found(await answer(path)) as Answer<T>,
@@ -77,8 +75,7 @@ function sourceOf(session: ExportedSession, openPack: (pack: number) => Promise<
       const before = numberIn(new URLSearchParams(path.split('?')[1]), 'before')
       return found(chunkBefore(chunks, before))
     },
-    change: refuse,
-    ask: refuse,
+    ask: async () => ({ ok: false, status: 403, problem: 'An exported session cannot be changed.' }),
     follow: () => () => undefined,
   }
 }

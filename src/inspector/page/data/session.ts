@@ -16,7 +16,7 @@ import type {
 import { Entries } from './entries.ts'
 import { previewOf } from './preview.ts'
 import { joined, rowsOf, type RequestRow } from './requests.ts'
-import type { Source } from './source.ts'
+import type { Answer, Source } from './source.ts'
 
 /** The first piece is what one sees at once; later ones are larger and come when the page is idle. */
 const firstEntries = 4000
@@ -103,31 +103,30 @@ export class OpenSession {
   }
 
   async #readHead(): Promise<boolean> {
-    const answer = await this.#source.json<SessionHead>(this.path)
-    if (this.#isClosed) return false
-    if (!answer.ok) {
-      this.problem.value = answer.problem
-      return false
-    }
+    const came = this.#taken(await this.#source.json<SessionHead>(this.path))
+    if (came === null) return false
     batch(() => {
       this.problem.value = null
-      this.head.value = answer.value
-      const { first, head } = answer.value
+      this.head.value = came
+      const { first, head } = came
       if (first !== null && head !== null) this.entries.span(first, head)
       this.version.value++
     })
     return true
   }
 
+  /** What was answered; null where nobody waits for it any more, or where it is a problem, which is shown. */
+  #taken<T>(answer: Answer<T>): T | null {
+    if (this.#isClosed) return null
+    if (!answer.ok) this.problem.value = answer.problem
+    return answer.ok ? answer.value : null
+  }
+
   /** Reads one piece of the index; says where the next older one ends. */
   async #readIndex(before: number, count: number): Promise<number | null> {
-    const answer = await this.#source.bytes(`${this.path}/index?before=${before}&count=${count}`)
-    if (this.#isClosed) return null
-    if (!answer.ok) {
-      this.problem.value = answer.problem
-      return null
-    }
-    const chunk = decodeChunk(answer.value)
+    const bytes = this.#taken(await this.#source.bytes(`${this.path}/index?before=${before}&count=${count}`))
+    if (bytes === null) return null
+    const chunk = decodeChunk(bytes)
     if (chunk === null) {
       this.problem.value =
         'The index of this session came in a form that this page does not read. Reload the page.'
@@ -149,16 +148,11 @@ export class OpenSession {
   }
 
   async #readRequests(before: number, count: number): Promise<number | null> {
-    const answer = await this.#source.json<RequestChunk>(
-      `${this.path}/requests?before=${before}&count=${count}`,
-    )
-    if (this.#isClosed) return null
-    if (!answer.ok) {
-      this.problem.value = answer.problem
-      return null
-    }
-    this.requests.value = joined(this.requests.value, rowsOf(answer.value))
-    return answer.value.before
+    const path = `${this.path}/requests?before=${before}&count=${count}`
+    const chunk = this.#taken(await this.#source.json<RequestChunk>(path))
+    if (chunk === null) return null
+    this.requests.value = joined(this.requests.value, rowsOf(chunk))
+    return chunk.before
   }
 
   async #readEdits(): Promise<void> {
@@ -180,7 +174,7 @@ export class OpenSession {
   }
 
   /** Reads what is new; growth heard meanwhile is read in one further pass. */
-  #catchUp(stale: { readonly from: number; readonly to: number } | null = null, head = 0): void {
+  #catchUp(stale: Span | null = null, head = 0): void {
     if (stale !== null) this.#stale = span(this.#stale, stale)
     this.#heardHead = Math.max(this.#heardHead, head)
     if (this.#catching !== null) {
@@ -194,7 +188,7 @@ export class OpenSession {
       this.#catchUp()
     })
   }
-  #stale: { readonly from: number; readonly to: number } | null = null
+  #stale: Span | null = null
   #heardHead = 0
 
   async #readTail(): Promise<void> {
@@ -289,10 +283,12 @@ function newest<T>(
   return all
 }
 
-const span = (
-  a: { readonly from: number; readonly to: number } | null,
-  b: { readonly from: number; readonly to: number },
-): { readonly from: number; readonly to: number } =>
+interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+const span = (a: Span | null, b: Span): Span =>
   a === null ? b : { from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) }
 
 /** Lets the page draw and answer before the next piece. */

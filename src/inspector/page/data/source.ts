@@ -1,10 +1,16 @@
 // Where the page's data comes from: the server by fetch with the token in a header, or an exported file. Asking never
 // throws: what went wrong is an answer in words.
-import type { EffectAnswer, EffectConflict, LiveEvent, Problem } from '../../protocol.ts'
+import type { EffectConflict, LiveEvent } from '../../protocol.ts'
 
 export type Answer<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly status: number; readonly problem: string }
+  | {
+      readonly ok: false
+      readonly status: number
+      readonly problem: string
+      /** Of a change to a session that has moved on. */
+      readonly conflict?: EffectConflict
+    }
 
 /** The sessions as the page asks for them. Paths are those of the protocol, without `/api`. */
 export interface Source {
@@ -13,7 +19,6 @@ export interface Source {
   json<T>(path: string): Promise<Answer<T>>
   bytes(path: string): Promise<Answer<Uint8Array>>
   text(path: string): Promise<Answer<string>>
-  change(path: string, wish: unknown): Promise<Answer<EffectAnswer> | Conflict>
   ask<T>(path: string, wish: unknown): Promise<Answer<T>>
   /** Follows a session, or the list of them; ends with the returned function. `onState`: whether it is connected. */
   follow(
@@ -21,13 +26,6 @@ export interface Source {
     onEvent: (event: LiveEvent) => void,
     onState: (on: boolean) => void,
   ): () => void
-}
-
-export interface Conflict {
-  readonly ok: false
-  readonly status: 409
-  readonly problem: string
-  readonly conflict: EffectConflict
 }
 
 const unreachable =
@@ -48,13 +46,7 @@ export function remoteSource(token: string): Source {
         ...init,
         headers: { ...headers, ...(init.headers as Record<string, string> | undefined) },
       })
-      if (response.ok) return { ok: true, value: response }
-      return {
-        ok: false,
-        status: response.status,
-        problem: await problemOf(response.clone()),
-        ...(await conflictIn(response)),
-      }
+      return response.ok ? { ok: true, value: response } : await refusalIn(response)
     } catch {
       return { ok: false, status: 0, problem: unreachable }
     }
@@ -82,29 +74,18 @@ export function remoteSource(token: string): Source {
     text: async (path) => read(await ask(path), (response) => response.text()),
     bytes: async (path) =>
       read(await ask(path), async (response) => new Uint8Array(await response.arrayBuffer())),
-    change: async (path, wish) => read(await post(path, wish), (response) => response.json()),
     ask: async (path, wish) => read(await post(path, wish), (response) => response.json()),
     follow: (session, onEvent, onState) => follow(ask, session, onEvent, onState),
   }
 }
 
-async function problemOf(response: Response): Promise<string> {
-  if (response.status === 401) return refused
-  try {
-    const { problem } = (await response.json()) as Problem
-    return typeof problem === 'string' ? problem : `The server answered with status ${response.status}.`
-  } catch {
-    return `The server answered with status ${response.status}.`
-  }
-}
-
-async function conflictIn(response: Response): Promise<object> {
-  if (response.status !== 409) return {}
-  try {
-    return { conflict: (await response.json()) as EffectConflict }
-  } catch {
-    return {}
-  }
+async function refusalIn(response: Response): Promise<Answer<never>> {
+  const { status } = response
+  const said = (await response.json().catch(() => null)) as EffectConflict | null
+  const plain =
+    typeof said?.problem === 'string' ? said.problem : `The server answered with status ${status}.`
+  const problem = status === 401 ? refused : plain
+  return { ok: false, status, problem, ...(status === 409 && said !== null ? { conflict: said } : {}) }
 }
 
 /** Reads events until it is told to stop; a connection that ends is opened again. */

@@ -1,7 +1,7 @@
 // A change is asked about first, done through the engine's own verbs (by the process that has the session open, where one has), and
 // its answer said: done, or refused because the session moved on.
 import { useState } from 'preact/hooks'
-import type { EffectConflict } from '../../protocol.ts'
+import type { EffectAnswer, EffectConflict } from '../../protocol.ts'
 import type { OpenSession } from '../data/session.ts'
 import { usePage, type Wish } from '../data/state.ts'
 import { whole } from '../text/format.ts'
@@ -32,17 +32,12 @@ export function Confirm({ open, wish }: { readonly open: OpenSession; readonly w
   const close = (): void => void (page.wish.value = null)
   const send = async (): Promise<void> => {
     setProgress({ at: 'sent' })
-    const answer = await page.source.change(`${open.path}/${wish.verb}`, {
+    const answer = await page.source.ask<EffectAnswer>(`${open.path}/${wish.verb}`, {
       target: wish.target,
       block: wish.block,
       head: open.head.value?.head ?? 0,
     })
-    if (!answer.ok)
-      setProgress({
-        at: 'refused',
-        problem: answer.problem,
-        conflict: 'conflict' in answer ? answer.conflict : null,
-      })
+    if (!answer.ok) setProgress({ at: 'refused', problem: answer.problem, conflict: answer.conflict ?? null })
     else {
       setProgress({ at: 'done', seq: answer.value.seq })
       page.say(`${wish.verb} done`)

@@ -68,6 +68,11 @@ export class Scroll {
     return true
   }
 
+  toEnd(element: { scrollTop: number }): void {
+    this.to(this.#end)
+    this.sync(element)
+  }
+
   sync(element: { scrollTop: number }): void {
     element.scrollTop = this.#offset / this.#scale
     this.#last = element.scrollTop

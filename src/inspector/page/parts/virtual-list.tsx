@@ -135,27 +135,19 @@ function useMoves(
     const watch = new ResizeObserver(() => {
       const stays = follows === true && scroll.isAtEnd
       scroll.view = element.clientHeight - headHeight
-      if (stays) {
-        scroll.to(Number.MAX_SAFE_INTEGER)
-        scroll.sync(element)
-      }
+      if (stays) scroll.toEnd(element)
       draw()
     })
     scroll.view = element.clientHeight - headHeight
-    if (follows === true) {
-      scroll.to(Number.MAX_SAFE_INTEGER)
-      scroll.sync(element)
-    }
+    if (follows === true) scroll.toEnd(element)
     watch.observe(element)
     draw()
     return () => watch.disconnect()
   }, [])
   useLayoutEffect(() => {
-    if (follows === true && wasAtEnd) {
-      scroll.to(Number.MAX_SAFE_INTEGER)
-      scroll.sync(box.current!)
-      draw()
-    }
+    if (follows !== true || !wasAtEnd) return
+    scroll.toEnd(box.current!)
+    draw()
   }, [count])
   useLayoutEffect(() => {
     if (active < 0 || active >= count || !scroll.show(active)) return

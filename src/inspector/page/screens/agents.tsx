@@ -4,7 +4,7 @@ import { fragmentOf } from '../data/address.ts'
 import type { OpenSession } from '../data/session.ts'
 import { Shown, useAsked } from '../parts/asked.tsx'
 import { clock, dollars, duration, short } from '../text/format.ts'
-import { Name, ShownText } from '../text/shown-text.tsx'
+import { Name, ShownText, NameFact } from '../text/shown-text.tsx'
 
 export function AgentsScreen({ open }: { readonly open: OpenSession }) {
   const asked = useAsked<AgentTree>(`${open.path}/agents`, open.head.value?.head)
@@ -49,14 +49,8 @@ function Node({
               <Name of={label} />
             </b>
           )}
-          <span>
-            <Name of={node.agent} />
-          </span>
-          {node.mode !== '' && (
-            <span>
-              <Name of={node.mode} />
-            </span>
-          )}
+          <NameFact of={node.agent} />
+          {node.mode !== '' && <NameFact of={node.mode} />}
           <span class={node.state === 'failed' ? 'bad' : node.state === 'running' ? 'on' : ''}>
             {node.state}
           </span>

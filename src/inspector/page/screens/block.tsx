@@ -10,7 +10,7 @@ import { Block, useLine } from '../parts/content.tsx'
 import { Raw } from '../parts/raw.tsx'
 import { wordFor } from '../parts/icon.tsx'
 import { bytes, clock, counted, dollars, whole } from '../text/format.ts'
-import { marked, Name, ShownText } from '../text/shown-text.tsx'
+import { marked, Name, ShownText, NameFact } from '../text/shown-text.tsx'
 
 /** Characters that are shown without asking. */
 const shortText = 400
@@ -39,12 +39,7 @@ export function BlockScreen({
       <header>
         <h2>
           {seq}
-          {count > 1 && `/${block}`} {marked(title)}{' '}
-          {row.label !== null && (
-            <span class="dim">
-              <Name of={row.label} />
-            </span>
-          )}
+          {count > 1 && `/${block}`} {marked(title)} <NameFact of={row.label} look="dim" />
         </h2>
         {row.at > 0 && (
           <p class="facts">

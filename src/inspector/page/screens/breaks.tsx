@@ -4,7 +4,7 @@ import { fragmentOf } from '../data/address.ts'
 import type { OpenSession } from '../data/session.ts'
 import { Many } from '../parts/many.tsx'
 import { clock, counted, dollars, whole } from '../text/format.ts'
-import { marked, Name, ShownText } from '../text/shown-text.tsx'
+import { marked, ShownText, NameFact } from '../text/shown-text.tsx'
 
 export function BreaksScreen({ open, seq }: { readonly open: OpenSession; readonly seq: number | null }) {
   const breaks = open.breaks.value
@@ -57,9 +57,7 @@ function Break({
         <b class="n">{dollars(row.dollars)}</b>
         <a href={fragmentOf({ session, screen: 'breaks', seq: row.seq })}>entry {row.seq}</a>
         <span>{clock(row.at)}</span>
-        <span>
-          <Name of={row.source} />
-        </span>
+        <NameFact of={row.source} />
         <span class={row.isAnnounced ? 'on' : 'bad'}>
           {row.isAnnounced ? 'announced by an edit' : 'not announced'}
         </span>

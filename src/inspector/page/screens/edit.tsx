@@ -8,7 +8,7 @@ import { WishButton } from '../parts/confirm.tsx'
 import { wordFor } from '../parts/icon.tsx'
 import { Many } from '../parts/many.tsx'
 import { clock, counted, dollars, percent, whole } from '../text/format.ts'
-import { marked, Name, ShownText } from '../text/shown-text.tsx'
+import { marked, Name, ShownText, NameFact } from '../text/shown-text.tsx'
 import { Recorded } from './recorded.tsx'
 
 export function EditScreen({ open, seq }: { readonly open: OpenSession; readonly seq: number }) {
@@ -85,10 +85,7 @@ function Heading({ detail }: { readonly detail: EditDetail }) {
   return (
     <header>
       <h2>
-        {name} {detail.seq}{' '}
-        <span class="dim">
-          <Name of={detail.layer} />
-        </span>
+        {name} {detail.seq} <NameFact of={detail.layer} look="dim" />
       </h2>
       <p class="facts">
         <span>{clock(detail.at)}</span>
@@ -233,10 +230,7 @@ function Before({ entry, session }: { readonly entry: EditedEntry; readonly sess
       </span>
       <a href={fragmentOf({ session, screen: 'block', seq: entry.seq, block: entry.block })}>{entry.seq}</a>
       <span class="label">
-        <span class="dim">
-          <Name of={wordFor(entry.kind)} />
-        </span>{' '}
-        <Name of={entry.label} />
+        <NameFact of={wordFor(entry.kind)} look="dim" /> <Name of={entry.label} />
       </span>
       <span class="n">{whole(entry.tokens)}</span>
       <span class="became">{entry.became}</span>

@@ -1,5 +1,6 @@
 // The entries of a session as a list: what each is, its tokens, what became of it, what it has cost so far.
 import { computed, useComputed, type ReadonlySignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks'
 import { entryFlags, firstFrom } from '../../columns.ts'
 import type { EditSummary } from '../../protocol.ts'
@@ -10,7 +11,7 @@ import { usePage } from '../data/state.ts'
 import { Icon, wordFor } from '../parts/icon.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { bytes, clock, counted, dollars, percent, short, whole } from '../text/format.ts'
-import { marked, Name } from '../text/shown-text.tsx'
+import { marked, Name, NameFact } from '../text/shown-text.tsx'
 
 /** What the list can be narrowed to. */
 interface Filter {
@@ -145,27 +146,21 @@ function EntryCells({
   const isCounted = row.tokens > 0
   return (
     <>
-      <span role="gridcell" class="c0 n">
-        {row.seq}
-      </span>
-      <span role="gridcell" class="c1 what">
-        <What row={row} open={open} edit={edit} />
-      </span>
-      <span role="gridcell" class="c2 n">
-        {isCounted ? whole(row.tokens) : ''}
-      </span>
-      <span role="gridcell" class="c3 state">
-        <State row={row} />
-      </span>
-      <span role="gridcell" class="c4 n">
-        {isCounted && cost !== undefined && cost.requests > 0 ? dollars(cost.dollars) : ''}
-      </span>
-      <span role="gridcell" class="c5 n">
-        {isCounted && cost !== undefined ? counted(cost.requests, 'request') : ''}
-      </span>
+      {cell('c0 n', row.seq)}
+      {cell('c1 what', <What row={row} open={open} edit={edit} />)}
+      {cell('c2 n', isCounted ? whole(row.tokens) : '')}
+      {cell('c3 state', <State row={row} />)}
+      {cell('c4 n', isCounted && cost !== undefined && cost.requests > 0 ? dollars(cost.dollars) : '')}
+      {cell('c5 n', isCounted && cost !== undefined ? counted(cost.requests, 'request') : '')}
     </>
   )
 }
+
+const cell = (look: string, content: ComponentChildren) => (
+  <span role="gridcell" class={look}>
+    {content}
+  </span>
+)
 
 function What({
   row,
@@ -235,39 +230,22 @@ function RequestRowCells({ seq, open }: { readonly seq: number; readonly open: O
   if (row === undefined || row.seq !== seq)
     return (
       <>
-        <span role="gridcell" class="c0 n">
-          {seq}
-        </span>
-        <span role="gridcell" class="c1 dim">
-          …
-        </span>
+        {cell('c0 n', seq)}
+        {cell('c1 dim', '…')}
       </>
     )
   const prompt = (row.input ?? 0) + (row.read ?? 0) + (row.written ?? 0)
   return (
     <>
-      <span role="gridcell" class="c0 n">
-        #{row.number}
-      </span>
+      {cell('c0 n', `#${row.number}`)}
       <span role="gridcell" class="c1 what">
-        {clock(row.at)} <Name of={row.source} />{' '}
-        <span class="preview">
-          <Name of={row.model} />
-        </span>
+        {clock(row.at)} <Name of={row.source} /> <NameFact of={row.model} look="preview" />
         {row.break !== null && <span class="bad">cache break</span>}
       </span>
-      <span role="gridcell" class="c2 n">
-        {whole(row.tokens)}
-      </span>
-      <span role="gridcell" class="c3 n">
-        {prompt === 0 ? 'no answer yet' : `${percent((row.read ?? 0) / prompt)} of the prompt`}
-      </span>
-      <span role="gridcell" class="c4 n">
-        {row.input === null ? '' : dollars(row.dollars)}
-      </span>
-      <span role="gridcell" class="c5 n">
-        {row.output === null ? '' : short(row.output)}
-      </span>
+      {cell('c2 n', whole(row.tokens))}
+      {cell('c3 n', prompt === 0 ? 'no answer yet' : `${percent((row.read ?? 0) / prompt)} of the prompt`)}
+      {cell('c4 n', row.input === null ? '' : dollars(row.dollars))}
+      {cell('c5 n', row.output === null ? '' : short(row.output))}
     </>
   )
 }

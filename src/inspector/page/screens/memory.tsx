@@ -6,7 +6,7 @@ import { fragmentOf } from '../data/address.ts'
 import { Shown, useAsked } from '../parts/asked.tsx'
 import { Many } from '../parts/many.tsx'
 import { counted, moment } from '../text/format.ts'
-import { marked, Name, ShownText } from '../text/shown-text.tsx'
+import { marked, Name, ShownText, NameFact } from '../text/shown-text.tsx'
 
 export function MemoryScreen({
   store,
@@ -49,10 +49,7 @@ function Stores({
       {list.stores.map((one) => (
         <section key={one.store} aria-label={one.scope}>
           <h3>
-            <Name of={one.scope} />{' '}
-            <span class="dim">
-              <Name of={one.folder} />
-            </span>
+            <Name of={one.scope} /> <NameFact of={one.folder} look="dim" />
           </h3>
           {one.problem !== null && <p class="problem">{marked(one.problem)}</p>}
           <ul class="memories">
@@ -76,19 +73,9 @@ function Stores({
 function MemoryFacts({ row }: { readonly row: MemoryRow }) {
   return (
     <p class="facts">
-      <span>
-        <Name of={row.file} />
-      </span>
-      {row.kind !== null && (
-        <span>
-          <Name of={row.kind} />
-        </span>
-      )}
-      {row.trust !== null && (
-        <span class="tag">
-          <Name of={row.trust} />
-        </span>
-      )}
+      <NameFact of={row.file} />
+      <NameFact of={row.kind} />
+      <NameFact of={row.trust} look="tag" />
       <span>
         v{row.version}
         {row.versions > 1 && ` of ${row.versions}`}

@@ -5,7 +5,7 @@ import type { OpenSession } from '../data/session.ts'
 import { useMade } from '../parts/asked.tsx'
 import { Many } from '../parts/many.tsx'
 import { clock, counted, whole } from '../text/format.ts'
-import { marked, Name, ShownText } from '../text/shown-text.tsx'
+import { marked, Name, ShownText, NameFact } from '../text/shown-text.tsx'
 
 export function Recorded({ head, open }: { readonly head: RecordedHead; readonly open: OpenSession }) {
   const made = useMade<RecordedAnswer>(`${open.path}/recorded`, { at: head.seq }, String(head.seq))
@@ -139,10 +139,7 @@ function Side({
 function Mark({ of, whose }: { readonly of: string; readonly whose: string }) {
   return (
     <span class={isLost(of) ? 'bad' : 'good'} title={whose}>
-      <span class="dim">
-        <Name of={whose} />
-      </span>{' '}
-      {of === 'no' ? 'lost' : <Name of={of} />}
+      <NameFact of={whose} look="dim" /> {of === 'no' ? 'lost' : <Name of={of} />}
     </span>
   )
 }

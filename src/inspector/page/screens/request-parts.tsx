@@ -6,7 +6,7 @@ import type { OpenSession } from '../data/session.ts'
 import { ContentOf } from '../parts/content.tsx'
 import { Many } from '../parts/many.tsx'
 import { counted, dollars, percent, short, whole } from '../text/format.ts'
-import { marked, Name } from '../text/shown-text.tsx'
+import { marked, Name, NameFact } from '../text/shown-text.tsx'
 
 export function RequestParts({
   detail,
@@ -67,57 +67,43 @@ export function RequestParts({
   )
 }
 
-interface Group {
-  readonly name: string
-  readonly tokens: number
-  readonly cache: RequestPiece['cache']
-  readonly hasMark: boolean
+interface Group extends Pick<RequestPiece, 'kind' | 'cache'> {
+  tokens: number
+  hasMark: boolean
+  count: number
 }
 
 /** Neighbours of one kind and one cache state, as the bar shows them. */
 function groupsOf(pieces: readonly RequestPiece[]): readonly Group[] {
-  const groups: {
-    name: string
-    kind: string
-    tokens: number
-    cache: RequestPiece['cache']
-    hasMark: boolean
-    count: number
-  }[] = []
+  const groups: Group[] = []
   for (const { kind, tokens, cache, hasMark } of pieces) {
     const last = groups.at(-1)
     if (last !== undefined && last.kind === kind && last.cache === cache && !last.hasMark) {
       last.tokens += tokens
       last.count++
       last.hasMark = hasMark
-    } else groups.push({ name: kind, kind, tokens, cache, hasMark, count: 1 })
+    } else groups.push({ kind, tokens, cache, hasMark, count: 1 })
   }
-  return groups.map(({ kind, count, tokens, cache, hasMark }) => ({
-    name: counted(count, kind === 'system' ? 'section' : kind),
-    tokens,
-    cache,
-    hasMark,
-  }))
+  return groups
 }
+
+const wordsOf = ({ kind, count, tokens, cache }: Group): string =>
+  `${nameOf({ kind, count })}: ${whole(tokens)} tokens, ${cacheWords[cache]}`
+const nameOf = ({ kind, count }: Pick<Group, 'kind' | 'count'>): string =>
+  counted(count, kind === 'system' ? 'section' : kind)
 
 function PieceBar({ groups, total }: { readonly groups: readonly Group[]; readonly total: number }) {
   return (
-    <div
-      class="piece-bar"
-      role="img"
-      aria-label={groups
-        .map(({ name, tokens, cache }) => `${name}: ${whole(tokens)} tokens, ${cacheWords[cache]}`)
-        .join('; ')}
-    >
-      {groups.map(({ name, tokens, cache, hasMark }, at) => (
+    <div class="piece-bar" role="img" aria-label={groups.map(wordsOf).join('; ')}>
+      {groups.map((group, at) => (
         <span
           key={at}
-          class={`piece b-${cache}${hasMark ? ' marked' : ''}`}
-          style={{ flexGrow: Math.max(tokens / Math.max(1, total), 0.01) }}
-          title={`${name}: ${whole(tokens)} tokens, ${cacheWords[cache]}${hasMark ? ', cache breakpoint at its end' : ''}`}
+          class={`piece b-${group.cache}${group.hasMark ? ' marked' : ''}`}
+          style={{ flexGrow: Math.max(group.tokens / Math.max(1, total), 0.01) }}
+          title={`${wordsOf(group)}${group.hasMark ? ', cache breakpoint at its end' : ''}`}
         >
           <span>
-            {name} {short(tokens)}
+            {nameOf(group)} {short(group.tokens)}
           </span>
         </span>
       ))}
@@ -197,11 +183,7 @@ function PartText({ part, open }: { readonly part: RequestPart; readonly open: O
           entry {part.from === part.to ? part.from : `${part.from}–${part.to}`}
         </a>
         <span>{part.kind}</span>
-        {part.label !== null && (
-          <span>
-            <Name of={part.label} />
-          </span>
-        )}
+        <NameFact of={part.label} />
         <span>{whole(part.tokens)} tokens</span>
         {part.edit !== null && (
           <a href={fragmentOf({ session, screen: 'edit', seq: part.edit })}>

@@ -5,7 +5,7 @@ import type { OpenSession } from '../data/session.ts'
 import { Shown, useAsked } from '../parts/asked.tsx'
 import { Raw } from '../parts/raw.tsx'
 import { clock, counted, dollars, duration, whole } from '../text/format.ts'
-import { marked, Name } from '../text/shown-text.tsx'
+import { marked, Name, NameFact } from '../text/shown-text.tsx'
 import { RequestParts } from './request-parts.tsx'
 
 export function RequestScreen({
@@ -62,12 +62,8 @@ function Heading({
       </h2>
       <p class="facts">
         <span>{clock(detail.at)}</span>
-        <span>
-          <Name of={detail.source} />
-        </span>
-        <span>
-          <Name of={detail.model} />
-        </span>
+        <NameFact of={detail.source} />
+        <NameFact of={detail.model} />
         <span>
           <b>{whole(detail.tokens)}</b> tokens{detail.counted === 'estimate' ? ' (our estimate)' : ''} of{' '}
           {whole(detail.limit)}
@@ -110,18 +106,11 @@ function Proof({ detail }: { readonly detail: RequestDetail }) {
       </p>
       {usage !== null && (
         <p class="facts">
-          <span>
-            read <b>{whole(usage.read)}</b>
-          </span>
-          <span>
-            written <b>{whole(usage.written)}</b>
-          </span>
-          <span>
-            input <b>{whole(usage.input)}</b>
-          </span>
-          <span>
-            output <b>{whole(usage.output)}</b>
-          </span>
+          {(['read', 'written', 'input', 'output'] as const).map((name) => (
+            <span key={name}>
+              {name} <b>{whole(usage[name])}</b>
+            </span>
+          ))}
           <span>
             <b>{dollars(usage.dollars)}</b>
           </span>

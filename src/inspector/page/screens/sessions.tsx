@@ -5,7 +5,7 @@ import { fragmentOf } from '../data/address.ts'
 import { titleOf, usePage } from '../data/state.ts'
 import { Many } from '../parts/many.tsx'
 import { bytes, counted, dollars, moment, percent, short, whole } from '../text/format.ts'
-import { marked, Name } from '../text/shown-text.tsx'
+import { marked, Name, NameFact } from '../text/shown-text.tsx'
 
 export function SessionsScreen() {
   const page = usePage()
@@ -75,16 +75,8 @@ function Row({ row }: { readonly row: SessionRow }) {
         )}
         <span>{moment(row.modifiedAt)}</span>
         {row.kind === 'gateway' && <span class="tag">gateway</span>}
-        {row.purpose !== 'main' && (
-          <span class="tag">
-            <Name of={row.purpose} />
-          </span>
-        )}
-        {row.cwd !== null && (
-          <span>
-            <Name of={row.cwd} />
-          </span>
-        )}
+        {row.purpose !== 'main' && <NameFact of={row.purpose} look="tag" />}
+        <NameFact of={row.cwd} />
         {figures !== null && (
           <>
             <span>{counted(figures.requests, 'request')}</span>
@@ -103,9 +95,7 @@ function Row({ row }: { readonly row: SessionRow }) {
           </span>
         )}
         {row.damage !== null && <span class="bad">{marked(row.damage)}</span>}
-        <span class="dim">
-          <Name of={row.session} />
-        </span>
+        <NameFact of={row.session} look="dim" />
       </p>
     </li>
   )

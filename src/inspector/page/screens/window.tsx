@@ -198,15 +198,11 @@ function Figures({ sums }: { readonly sums: Sums }) {
       <span>
         <b>{short(sums.read)}</b> read <i>{prompt === 0 ? '' : percent(sums.read / prompt)}</i>
       </span>
-      <span>
-        <b>{short(sums.written)}</b> written
-      </span>
-      <span>
-        <b>{short(sums.input)}</b> input
-      </span>
-      <span>
-        <b>{short(sums.output)}</b> output
-      </span>
+      {(['written', 'input', 'output'] as const).map((name) => (
+        <span key={name}>
+          <b>{short(sums[name])}</b> {name}
+        </span>
+      ))}
       <span>
         <b>{sums.unpriced > 0 && sums.dollars === 0 ? '?' : dollars(sums.dollars)}</b>
         {sums.unpriced > 0 && <i> and {counted(sums.unpriced, 'answer')} without a price</i>}

@@ -52,6 +52,16 @@ export function Name({ of, title }: { readonly of: string; readonly title?: stri
   )
 }
 
+/** A name as one of several facts; nothing where there is none. */
+export function NameFact({ of, look }: { readonly of: string | null; readonly look?: string }) {
+  if (of === null) return null
+  return (
+    <span class={look}>
+      <Name of={of} />
+    </span>
+  )
+}
+
 /** Plain text as text nodes, each mark as an element of its own. */
 export function marked(text: string) {
   const pieces = piecesOf(text)
