@@ -2,6 +2,7 @@
 // acting on a session by its own steady clock before anybody else may take it.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Failure } from '../disk/failure.ts'
 import { sessionId } from '../transcript/ids.ts'
 import type { Claimed, Queue } from '../postgres/queue.ts'
@@ -124,18 +125,9 @@ async function carryOut(
   if (outcome.kind === 'parked') tell?.({ type: 'parked', session: claimed.session, why: outcome.why })
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const end = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end)
-  })
-}
+/** Until the time is over or the signal says to stop. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => undefined)
 
 // What it tells beside its sessions: how long inputs waited, what it took over, what is set aside. No session stands on a metric.
 

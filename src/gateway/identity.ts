@@ -98,10 +98,9 @@ const saltBytes = 32
 
 /** The salt of this installation: with it a credential becomes the name of a tenant, and cannot be guessed back from that. */
 export async function readOrMakeSalt(fs: FileSystem, folder: string): Promise<Result<{ salt: string }>> {
-  const made = await attempt(`making ${folder}`, async () => {
-    await makeFolders(fs, folder, folderMode)
-    return {}
-  })
+  const made = await attempt(`making ${folder}`, async () => ({
+    done: await makeFolders(fs, folder, folderMode),
+  }))
   if (!made.ok) return made
   const path = join(folder, 'salt')
   // Written once: of two gateways that start together the second reads what the first has made.

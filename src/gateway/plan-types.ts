@@ -11,8 +11,6 @@ export interface Plan {
   /** Units sent shorter than the client has them, and how many characters fewer. */
   readonly edited: number
   readonly savedChars: number
-  /** Of these the first time with this request. */
-  readonly newSavedChars: number
   readonly shown: readonly ShownEdit[]
   /** What is sent in place of units, by their number; the text of a summary stands before the first. */
   readonly sent: ReadonlyMap<number, string>

@@ -1,7 +1,7 @@
 // What becomes of one request: which conversation it goes on, and the bytes that are sent for it. What was sent before is
 // sent as it was; what has never been sent may be shortened; in doubt the client's own bytes go out and it is said why.
 import { spliced } from '../fit/json-spans.ts'
-import { applyDecisions, shownText, type AppliedEdit } from '../fit/applying.ts'
+import { applyDecisions, shownText } from '../fit/applying.ts'
 import { chainOf, type Chain } from '../fit/chain.ts'
 import { lifetimeIn } from './breaks.ts'
 import { wires } from '../wires/routing.ts'
@@ -170,7 +170,6 @@ export const untouched = (request: ForeignRequest, place: Place | null, why: str
   place,
   edited: 0,
   savedChars: 0,
-  newSavedChars: 0,
   shown: [],
   sent: new Map(),
   keptIn: [],
@@ -251,16 +250,14 @@ function applied(request: ForeignRequest, place: Place, tenant: Tenant, newest: 
   const { splices, edits, boundary: found } = applyDecisions(request, place.chain, tenant)
   const boundary = found?.boundary
   const added = edits.filter(({ unit }) => unit >= place.from)
-  const sum = (list: readonly AppliedEdit[]): number =>
-    list.reduce((total, { edit }) => total + edit.saved, 0)
+  const saved = edits.reduce((total, { edit }) => total + edit.saved, 0)
   const first =
     boundary === undefined ? -1 : request.units.findIndex(({ message }) => message >= boundary.from)
   return {
     body: spliced(request.bytes, splices),
     place,
     edited: edits.length + (boundary === undefined ? 0 : 1),
-    savedChars: sum(edits) + (boundary?.savedChars ?? 0),
-    newSavedChars: sum(added),
+    savedChars: saved + (boundary?.savedChars ?? 0),
     sent: new Map([
       ...(boundary === undefined ? [] : [[summaryAt, boundary.kept] as const]),
       ...edits.map(({ unit, edit }) => [unit, edit.kept ?? edit.texts.join('\n')] as const),

@@ -110,9 +110,7 @@ export class Recorder {
   }
 
   answered(session: string, answer: Answered): void {
-    this.#enqueue(session, async () => {
-      const open = await this.#open.get(session)
-      if (open === null || open === undefined) return
+    this.#inOpen(session, async (open) => {
       const { content, messageId, model, stop, usage, isPartial } = answer
       const fact: Fact = {
         type: 'assistant-message',
@@ -131,11 +129,10 @@ export class Recorder {
 
   /** A text of ours took the place of these units. */
   compacted(session: string, { boundary, from, end }: NonNullable<Plan['boundary']>): void {
-    this.#enqueue(session, async () => {
-      const open = await this.#open.get(session)
-      const [first, next] = [open?.places.get(from), open?.places.get(end)]
+    this.#inOpen(session, async (open) => {
+      const [first, next] = [open.places.get(from), open.places.get(end)]
       // What an earlier run has recorded has no known places: the whole is in the file.
-      if (open === null || open === undefined || first === undefined || next === undefined) return
+      if (first === undefined || next === undefined) return
       const { text, kept, savedChars } = boundary
       await this.#write(session, open, [
         {
@@ -152,19 +149,21 @@ export class Recorder {
 
   /** The cache lost what it had. */
   broke(session: string, { causes, tokens, cost }: ForeignBreak): void {
-    this.#note(session, { type: 'cache-break', source: 'main', causes, tokens, cost })
+    const fact: Fact = { type: 'cache-break', source: 'main', causes, tokens, cost }
+    this.#inOpen(session, (open) => this.#write(session, open, [fact]))
   }
 
   /** From here on nothing further is changed. */
   frozen(session: string, why: string): void {
-    this.#note(session, { type: 'compaction-failed', source: 'gateway', why })
+    const fact: Fact = { type: 'compaction-failed', source: 'gateway', why }
+    this.#inOpen(session, (open) => this.#write(session, open, [fact]))
   }
 
-  /** Writes a fact of a session that is open, behind what is being written. */
-  #note(session: string, fact: Fact): void {
+  /** Where a session is open, behind what is being written. */
+  #inOpen(session: string, job: (open: Open) => Promise<void>): void {
     this.#enqueue(session, async () => {
       const open = await this.#open.get(session)
-      if (open !== null && open !== undefined) await this.#write(session, open, [fact])
+      if (open !== null && open !== undefined) await job(open)
     })
   }
 

@@ -12,9 +12,7 @@ import {
   type OpenFile,
 } from '../disk/fs.ts'
 import type { Clock } from '../transcript/ids.ts'
-import { objectIn } from '../transcript/json.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { objectIn, type Fields } from '../transcript/json.ts'
 
 export const folderMode = 0o700
 export const fileMode = 0o600
@@ -220,11 +218,6 @@ export interface KeptLimits {
   readonly keptBytes: number
 }
 
-export interface Pruned {
-  readonly files: number
-  readonly bytes: number
-}
-
 interface KeptFile {
   readonly path: string
   readonly bytes: number
@@ -254,20 +247,16 @@ export function pruneKept(
   folder: string,
   limits: KeptLimits,
   now: number,
-): Promise<Result<Pruned>> {
+): Promise<Result<object>> {
   return attempt(`pruning ${folder}`, async () => {
-    let [files, bytes] = [0, 0]
     for (const { name, kind } of await fs.entries(folder)) {
       if (kind !== 'folder') continue
-      for (const file of toPrune(await keptIn(fs, join(folder, name, 'kept')), limits, now)) {
-        await fs.unlink(file.path)
-        files++
-        bytes += file.bytes
-      }
+      for (const { path } of toPrune(await keptIn(fs, join(folder, name, 'kept')), limits, now))
+        await fs.unlink(path)
       for (const path of await unusedSegments(fs, join(folder, name), limits.keptDays, now))
         await fs.unlink(path)
     }
-    return { files, bytes }
+    return {}
   })
 }
 

@@ -1,18 +1,12 @@
 // The gateway as a server: takes a client's request, decides what is sent for it (`plan`) and relays it. It fails open:
 // whatever goes wrong on our side, the client's own bytes go out and the reason stands in a header.
 import { randomUUID } from 'node:crypto'
-import {
-  Agent as PlainAgent,
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { Agent as PlainAgent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
 import { figuresJson } from '../transcript/json.ts'
 import { errorText } from '../disk/failure.ts'
 import { BreakList, CacheWatch } from './breaks.ts'
-import { inUrl, isAllowed, isLoopback, listening, portOf, type AccessRules } from './access.ts'
+import { closed, inUrl, isAllowed, isLoopback, listening, portOf, type AccessRules } from './access.ts'
 import { maxHeaderSize } from './forward.ts'
 import { findBytes } from './digest.ts'
 import { clientOf, hiderOf, routeOf, type HeaderOf } from './identity.ts'
@@ -107,23 +101,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     stop: async () => {
       clearInterval(daily)
       await pruning
-      await stopped(server, agents, options)
+      const ended = closed(server)
+      agents.plain.destroy()
+      agents.secure.destroy()
+      await ended
+      await options.recorder?.close()
+      await options.tenants.close()
     },
   }
-}
-
-async function stopped(
-  server: Server,
-  agents: Context['agents'],
-  { recorder, tenants }: GatewayOptions,
-): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  server.closeAllConnections()
-  agents.plain.destroy()
-  agents.secure.destroy()
-  await closed
-  await recorder?.close()
-  await tenants.close()
 }
 
 async function handle(context: Context, incoming: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -7,15 +7,7 @@ import { attempt, makeFolders, type FileSystem, type Result } from '../disk/fs.t
 import { replaceFile } from '../disk/replace.ts'
 import { ChainIndex, tipOf, type Chain } from '../fit/chain.ts'
 import type { Clock } from '../transcript/ids.ts'
-import {
-  fileMode,
-  folderMode,
-  oldestKept,
-  Segments,
-  pruneKept,
-  type KeptLimits,
-  type Pruned,
-} from './segments.ts'
+import { fileMode, folderMode, oldestKept, Segments, pruneKept, type KeptLimits } from './segments.ts'
 import { Recent } from './recent.ts'
 import type { Boundary } from '../fit/compaction.ts'
 import type { UnitEdit } from '../fit/trim.ts'
@@ -239,7 +231,7 @@ export class Tenants {
   }
 
   /** Removes what no conversation needs any more. */
-  async prune(limits: KeptLimits): Promise<Result<Pruned>> {
+  async prune(limits: KeptLimits): Promise<Result<object>> {
     const now = this.#clock.now()
     for (const opened of this.#open.values()) {
       const outcome = await opened

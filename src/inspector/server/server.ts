@@ -7,11 +7,11 @@ import { defaults } from '../../settings/defaults.ts'
 import type { Inspection } from '../inspection.ts'
 import type { About } from '../protocol.ts'
 import type { Replays } from '../replays.ts'
-import { type Asset, jsonBody, send, sendJson, sendProblem } from './http.ts'
+import { type Asset, jsonBody, send, sendProblem } from './http.ts'
 import { answerGet, answerPost, segmentsOf } from './routes.ts'
 import { judge, type GuardRules } from './guard.ts'
 import { Live } from './live.ts'
-import { inUrl, listening, portOf } from '../../gateway/access.ts'
+import { closed, inUrl, listening, portOf } from '../../gateway/access.ts'
 
 export interface ServerOptions {
   readonly inspection: Inspection
@@ -67,9 +67,7 @@ export async function startServer(options: ServerOptions): Promise<InspectorServ
     port,
     stop: async () => {
       live.close()
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeAllConnections()
-      await closed
+      await closed(server)
       await options.replays?.close()
     },
   }
@@ -89,14 +87,10 @@ interface Context extends ServerOptions {
 
 async function answer(context: Context, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const judged = judge(incoming, context.rules())
-  if (!judged.ok)
-    return send(
-      response,
-      judged.status,
-      'application/json; charset=utf-8',
-      JSON.stringify({ problem: judged.problem }),
-      judged.allow === undefined ? {} : { allow: judged.allow },
-    )
+  if (!judged.ok) {
+    const allow = judged.allow === undefined ? undefined : { allow: judged.allow }
+    return sendProblem(response, judged.status, judged.problem, allow)
+  }
   const { url, method } = judged
   if (!url.pathname.startsWith('/api/')) return answerAsset(context.assets, url.pathname, response)
   if (method === 'POST') {
@@ -130,10 +124,6 @@ function answerAsset(assets: ReadonlyMap<string, Asset>, path: string, response:
   const asset = assets.get(path)
   if (asset !== undefined) return send(response, 200, asset.type, asset.bytes)
   if (path === '/')
-    return sendJson(
-      response,
-      { problem: 'the page is not part of this build; the routes below /api/ are' },
-      404,
-    )
+    return sendProblem(response, 404, 'the page is not part of this build; the routes below /api/ are')
   return sendProblem(response, 404, 'there is nothing here')
 }

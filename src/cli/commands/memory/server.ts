@@ -1,8 +1,6 @@
 // Memories as an MCP server: five tools in a fixed order, the index, single memories and kept outputs as resources, and a prompt
 // to go on with. What a caller may see and do is the service's to decide; this only speaks the protocol, also over HTTP.
-import { timingSafeEqual, createHash } from 'node:crypto'
 import * as http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import {
   McpServer,
@@ -14,6 +12,7 @@ import {
 // In full: the library asks its schemas for their JSON form, which the small one cannot tell.
 import * as z from 'zod'
 import { errorText } from '../../../disk/failure.ts'
+import { closed, isEqual, listening, loopbackNames, portOf } from '../../../gateway/access.ts'
 import { memoryTypes } from '../../../memory/memory.ts'
 import type { Answer, MemoryService } from '../../../memory/serving/memory-service.ts'
 import { defaults } from '../../../settings/defaults.ts'
@@ -202,8 +201,8 @@ export async function listen({ port, token, server, problem }: HttpOptions): Pro
     maxRequestBodySize: defaults.serving.requestBytes,
     onerror: (error) => problem(error.message),
   })
-  const listening = http.createServer((request, response) => {
-    const refused = refusal(request, token, (listening.address() as AddressInfo).port)
+  const serving = http.createServer((request, response) => {
+    const refused = refusal(request, token, portOf(serving))
     if (refused !== null) {
       response.writeHead(refused.status, { 'content-type': 'text/plain' }).end(`${refused.why}\n`)
       return
@@ -213,16 +212,12 @@ export async function listen({ port, token, server, problem }: HttpOptions): Pro
       response.destroy()
     })
   })
-  await new Promise<void>((resolve, reject) => {
-    listening.once('error', reject)
-    listening.listen(port, loopback, resolve)
-  })
+  await listening(serving, { host: loopback, port })
   const close = async (): Promise<void> => {
     await handler.close()
-    listening.closeAllConnections()
-    await new Promise<void>((resolve) => void listening.close(() => resolve()))
+    await closed(serving)
   }
-  return { url: `http://${loopback}:${(listening.address() as AddressInfo).port}/mcp`, close }
+  return { url: `http://${loopback}:${portOf(serving)}/mcp`, close }
 }
 
 const loopback = '127.0.0.1'
@@ -233,20 +228,18 @@ interface Refused {
 }
 
 function refusal(request: http.IncomingMessage, token: string, port: number): Refused | null {
-  const hosts = [loopback, 'localhost', '[::1]'].map((name) => `${name}:${port}`)
+  const hosts = loopbackNames.map((name) => `${name}:${port}`)
   // A name that another site chose for this address would let its pages in.
   if (!hosts.includes(request.headers.host ?? '')) return { status: 403, why: 'this host is not served' }
   const { origin } = request.headers
   if (origin !== undefined && !hosts.some((host) => origin === `http://${host}`))
     return { status: 403, why: 'pages of other origins are not served' }
   const given = /^Bearer (.+)$/u.exec(request.headers.authorization ?? '')?.[1] ?? ''
-  if (!timingSafeEqual(digest(given), digest(token)))
+  if (!isEqual(given, token))
     return { status: 401, why: 'the token is missing or wrong; pal mcp serve-memory prints it' }
   // Not every path that is sent makes a URL.
   return request.url?.split('?')[0] === '/mcp' ? null : { status: 404, why: 'the server is at /mcp' }
 }
-
-const digest = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
 async function serve(
   answer: (request: Request) => Promise<Response>,
