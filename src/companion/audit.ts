@@ -4,7 +4,7 @@ import { inventoryOf, missingFrom, type Inventory, type Kind, type Tally } from 
 import { lineOf } from '../compaction/phrases.ts'
 import { estimateText } from '../projection/tokens.ts'
 import { defaults } from '../settings/defaults.ts'
-import type { Failure } from '../transcript/store.ts'
+import type { Result } from '../transcript/store.ts'
 import { blockOf } from './block.ts'
 import type { Block, TypedWords } from './block-input.ts'
 import { belowFolder, quotable } from './clean.ts'
@@ -48,12 +48,11 @@ export interface SessionAudit {
   readonly skipped: readonly { readonly line: number; readonly why: string }[]
 }
 
-export type Audited =
-  | { readonly ok: true; readonly audit: SessionAudit }
-  | { readonly ok: false; readonly failure: Failure }
-
 /** The compactions of one session file. */
-export async function auditSession(path: string, isOver: () => boolean = () => false): Promise<Audited> {
+export async function auditSession(
+  path: string,
+  isOver: () => boolean = () => false,
+): Promise<Result<{ readonly audit: SessionAudit }>> {
   const compactions: CompactionAudit[] = []
   const skipped: { line: number; why: string }[] = []
   const typed: TypedWords[] = []

@@ -73,6 +73,4 @@ export interface Block {
   readonly included: readonly BlockItem[]
   /** What did not fit. */
   readonly left: readonly BlockItem[]
-  /** What needed no place, since it is in sight anyway. */
-  readonly shown: number
 }

@@ -74,7 +74,7 @@ function made(input: BlockInput, kind: BlockKind, budget: number): Block {
     takeFiles(room, files.slice(0, limits.files), input.folder, isShown)
     takeFailures(room, input)
   }
-  if (room.included.length === 0) return { id, text: '', included: [], left: room.left, shown: room.shown }
+  if (room.included.length === 0) return { id, text: '', included: [], left: room.left }
   const unquoted = room.left.filter(({ kind: of }) => of === 'words' || of === 'rules').length
   const parts = [intro[kind], ...room.sections(), leftLine(unquoted), wayLine(input.wayBack)]
   return {
@@ -86,7 +86,6 @@ function made(input: BlockInput, kind: BlockKind, budget: number): Block {
     ),
     included: room.included,
     left: room.left,
-    shown: room.shown,
   }
 }
 
@@ -104,7 +103,6 @@ function takeWords(
   files: readonly string[],
 ): void {
   const open = new Set(words.filter(({ text }) => !isShown(text)))
-  room.shown += words.length - open.size
   const whole = (kind: Quote['kind'], one: TypedWords | undefined): void => {
     if (one !== undefined && open.has(one) && room.quote(quoteOf(kind, one))) open.delete(one)
   }
@@ -197,7 +195,6 @@ class Room {
   readonly #lines: { readonly kind: Quote['kind']; readonly heading: string; readonly line: string }[] = []
   readonly left: BlockItem[] = []
   #room: number
-  shown = 0
 
   constructor(room: number) {
     this.#room = room

@@ -44,7 +44,8 @@ export async function findSessionFile(
   }
 }
 
-const isAgents = (path: string): boolean => /(?:^|[/\\])agent-[^/\\]*$|[/\\]subagents[/\\]/.test(path)
+/** Whether a session file is that of a sub-agent. */
+export const isAgents = (path: string): boolean => /(?:^|[/\\])agent-[^/\\]*$|[/\\]subagents[/\\]/.test(path)
 
 async function newest(
   sessions: readonly OwnSession[],

@@ -99,12 +99,6 @@ export const shownIn = (turns: readonly RecordedTurn[]): string =>
 // Files with how often they were read and changed, programs that failed with their exit codes, the open tasks. Arguments and
 // output of commands stay where they are.
 
-/** One call with what came of it; `text` may be the beginning of it. */
-export interface WorkCall {
-  readonly input: Readonly<Record<string, unknown>>
-  readonly outcome: { readonly isError: boolean; readonly text: string } | null
-}
-
 export interface Work {
   /** The newest first. */
   readonly files: readonly FileAtWork[]
@@ -132,7 +126,7 @@ const mostFiles = 500
 const mostFailures = 4 * defaults.companion.failures
 
 /** In the order in which the calls were made. */
-export function workOf(calls: readonly WorkCall[]): Work {
+export function workOf(calls: readonly Pick<Call, 'input' | 'outcome'>[]): Work {
   const edits = new Map<string, number>()
   const failures: FailedCommand[] = []
   let tasks: readonly OpenTask[] | null = null
@@ -161,7 +155,7 @@ export function workOf(calls: readonly WorkCall[]): Work {
 }
 
 /** Where a call searches, or a command runs: what a field names as a whole path, and where `cd` leads. */
-function foldersIn(input: WorkCall['input'], command: string | null): readonly string[] {
+function foldersIn(input: Call['input'], command: string | null): readonly string[] {
   const moved = command === null ? undefined : /^\s*cd\s+(\/[\w.@~+/-]+)\s*(?:&&|;|$)/.exec(command)?.[1]
   if (command !== null) return moved === undefined ? [] : [moved]
   return Object.values(input).filter(

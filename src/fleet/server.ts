@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import * as z from 'zod/mini'
 import { errorText, type Failure } from '../disk/failure.ts'
-import { closed, inUrl, listening, pageRefusal, portOf } from '../gateway/access.ts'
+import { closeServer, inUrl, listening, pageRefusal, portOf } from '../gateway/access.ts'
 import type { Connection } from '../postgres/connection.ts'
 import { Queue } from '../postgres/queue.ts'
 import { postgresStore } from '../postgres/store.ts'
@@ -42,7 +42,7 @@ export async function startFleetServer(options: FleetServerOptions): Promise<Fle
     url: `http://${inUrl(options.host)}:${portOf(server)}`,
     stop: () => {
       ending.abort()
-      return closed(server)
+      return closeServer(server)
     },
   }
 }

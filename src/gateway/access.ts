@@ -75,7 +75,7 @@ export const inUrl = (host: string): string => (host.includes(':') ? `[${host}]`
 export const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0
 
 /** Ends when nobody is connected any more. */
-export async function closed(server: Server): Promise<void> {
+export async function closeServer(server: Server): Promise<void> {
   const ended = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeAllConnections()
   await ended

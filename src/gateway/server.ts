@@ -6,7 +6,7 @@ import { Agent as SecureAgent } from 'node:https'
 import { figuresJson } from '../transcript/json.ts'
 import { errorText } from '../disk/failure.ts'
 import { BreakList, CacheWatch } from './breaks.ts'
-import { closed, inUrl, isAllowed, isLoopback, listening, portOf, type AccessRules } from './access.ts'
+import { closeServer, inUrl, isAllowed, isLoopback, listening, portOf, type AccessRules } from './access.ts'
 import { maxHeaderSize } from './forward.ts'
 import { findBytes } from './digest.ts'
 import { clientOf, hiderOf, routeOf, type HeaderOf } from './identity.ts'
@@ -101,7 +101,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     stop: async () => {
       clearInterval(daily)
       await pruning
-      const ended = closed(server)
+      const ended = closeServer(server)
       agents.plain.destroy()
       agents.secure.destroy()
       await ended

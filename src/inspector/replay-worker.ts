@@ -12,7 +12,7 @@ import { estimateText } from '../projection/tokens.ts'
 import { decode } from '../transcript/codec.ts'
 import { isKnown } from '../transcript/fact.ts'
 import type { RecordedCompaction, ReplayMoment, Totals } from './protocol.ts'
-import type { Made, Played, ReplayTask } from './replays.ts'
+import type { Made, PlayedReplay, ReplayTask } from './replays.ts'
 
 async function runTask({ name, lines, wanted }: ReplayTask): Promise<Made<unknown>> {
   const imported = importBytes(name, Buffer.from(lines))
@@ -54,7 +54,7 @@ function againstOurs(recording: Recording, moment: number): Made<RecordedCompact
   return { ok: true, made: { vendor, ours, vendorTokens, oursTokens, needed, words } }
 }
 
-async function play(recording: Recording, name: string, asked: number | null): Promise<Made<Played>> {
+async function play(recording: Recording, name: string, asked: number | null): Promise<Made<PlayedReplay>> {
   const policy = policyNamed(name)
   if (policy === undefined) return { ok: false, problem: `there is no policy ${name}` }
   if (!recording.turns.some(({ role }) => role === 'assistant'))

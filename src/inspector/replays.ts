@@ -21,7 +21,7 @@ type Wanted =
   /** Where the recorded compaction stands. */
   | { readonly kind: 'recorded'; readonly at: number }
 /** Without what was played. */
-export type Played = Omit<Replay, 'transcript' | 'policyHash' | 'head'>
+export type PlayedReplay = Omit<Replay, 'transcript' | 'policyHash' | 'head'>
 export type Made<T> =
   | { readonly ok: true; readonly made: T }
   | { readonly ok: false; readonly problem: string }
@@ -62,7 +62,7 @@ export class Replays {
     if (policy === undefined) return null
     const policyHash = hashOf(JSON.stringify(policy))
     const window = this.#options.window ?? null
-    const asked = await this.#ask<Played>(session, { kind: 'replay', policy: name, window }, policyHash)
+    const asked = await this.#ask<PlayedReplay>(session, { kind: 'replay', policy: name, window }, policyHash)
     const { state, problem } = asked
     if (asked.state !== 'done') return { state, policy: name, problem, replay: null }
     const { hash: transcript, head } = asked.read

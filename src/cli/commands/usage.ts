@@ -18,6 +18,7 @@ import {
   type Spending,
   type UsageReport,
 } from '../../lab/index.ts'
+import { isAgents } from '../../companion/find-session.ts'
 import { tableOf } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { complain, exits, fail, type Exit, type Refusal } from '../exit-codes.ts'
@@ -92,7 +93,7 @@ export async function usage(io: Io, path: string | undefined, flags: UsageFlags)
 function comparison(files: readonly string[], io: Io): Promise<string | Refusal> {
   const policies = ['append-only', 'standard'].flatMap((name) => policyNamed(name) ?? [])
   const options = { policies, window: null, model: recordedModel }
-  const played = files.filter((file) => !/(?:^|[/\\])agent-[^/\\]*$|[/\\]subagents[/\\]/.test(file))
+  const played = files.filter((file) => !isAgents(file))
   return verdictOn(played, options, (sources, isOver) =>
     play(sources, options, { jobs: 1 }, { ...io, self: null }, isOver),
   )

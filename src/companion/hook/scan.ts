@@ -86,7 +86,7 @@ export function scanOn(
   reader: LineReader,
   isLate: () => boolean,
 ): Scan | null {
-  const before = storedScan(readRecord(state, scanFile))
+  const before = notedScan(state)
   const scan = readFileWith(transcript, (file) => readOn(file, before, reader, isLate))
   if (scan === null) return null
   if (scan.offset !== before?.offset || scan.identity !== before.identity) writeRecord(state, scanFile, scan)
@@ -95,14 +95,13 @@ export function scanOn(
 
 /** Adds what a client tells of itself, where it has no file to read. */
 export function noteFacts(state: SessionState, facts: LineFacts): void {
-  const before = storedScan(readRecord(state, scanFile))
-  const folding = foldingOf(before)
+  const folding = foldingOf(notedScan(state))
   fold(folding, facts)
   writeRecord(state, scanFile, scanned(folding, { identity: 'noted', offset: 0, isInside: false }))
 }
 
 /** What has been noted so far. */
-export const notedScan = (state: SessionState): Scan | null => storedScan(readRecord(state, scanFile))
+export const notedScan = (state: SessionState): StoredScan | null => storedScan(readRecord(state, scanFile))
 
 function readOn(
   file: OpenedFile,

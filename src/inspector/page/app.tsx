@@ -23,7 +23,7 @@ import { counted, dollars, moment, short, whole } from './text/format.ts'
 import { marked, Name, NameFact } from './text/shown-text.tsx'
 
 /** Draws the page into a box, and begins. */
-export function start(state: PageState, box: HTMLElement): void {
+export function drawPage(state: PageState, box: HTMLElement): void {
   render(
     <StateContext.Provider value={state}>
       <App />

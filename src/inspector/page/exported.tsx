@@ -1,5 +1,5 @@
 // The page in an exported file: everything it shows lies in the file, and it asks nobody.
-import { start } from './app.tsx'
+import { drawPage } from './app.tsx'
 import { plainAddress } from './data/address-bar.ts'
 import { exportedSource } from './data/exported.ts'
 import { PageState } from './data/state.ts'
@@ -10,5 +10,5 @@ const packs = (pack: number): string | null =>
 void exportedSource(packs).then((source) => {
   if (source === null)
     box.textContent = 'This file holds no session that this page can read. Export it again.'
-  else start(new PageState(source, plainAddress(globalThis.window)), box)
+  else drawPage(new PageState(source, plainAddress(globalThis.window)), box)
 })

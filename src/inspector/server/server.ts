@@ -11,7 +11,7 @@ import { type Asset, jsonBody, send, sendProblem } from './http.ts'
 import { answerGet, answerPost, segmentsOf } from './routes.ts'
 import { judge, type GuardRules } from './guard.ts'
 import { Live } from './live.ts'
-import { closed, inUrl, listening, portOf } from '../../gateway/access.ts'
+import { closeServer, inUrl, listening, portOf } from '../../gateway/access.ts'
 
 export interface ServerOptions {
   readonly inspection: Inspection
@@ -67,7 +67,7 @@ export async function startServer(options: ServerOptions): Promise<InspectorServ
     port,
     stop: async () => {
       live.close()
-      await closed(server)
+      await closeServer(server)
       await options.replays?.close()
     },
   }

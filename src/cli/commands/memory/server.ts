@@ -12,7 +12,7 @@ import {
 // In full: the library asks its schemas for their JSON form, which the small one cannot tell.
 import * as z from 'zod'
 import { errorText } from '../../../disk/failure.ts'
-import { closed, isEqual, listening, loopbackNames, portOf } from '../../../gateway/access.ts'
+import { closeServer, isEqual, listening, loopbackNames, portOf } from '../../../gateway/access.ts'
 import { memoryTypes } from '../../../memory/memory.ts'
 import type { Answer, MemoryService } from '../../../memory/serving/memory-service.ts'
 import { defaults } from '../../../settings/defaults.ts'
@@ -215,7 +215,7 @@ export async function listen({ port, token, server, problem }: HttpOptions): Pro
   await listening(serving, { host: loopback, port })
   const close = async (): Promise<void> => {
     await handler.close()
-    await closed(serving)
+    await closeServer(serving)
   }
   return { url: `http://${loopback}:${portOf(serving)}/mcp`, close }
 }
