@@ -8,6 +8,7 @@ import {
   type FileSystem,
   type Result,
   readAt,
+  systemCode,
   writeAll,
   type OpenFile,
 } from '../disk/fs.ts'
@@ -87,7 +88,7 @@ async function openOrMake(fs: FileSystem, path: string): Promise<OpenFile> {
   try {
     return await fs.open(path, 'create', fileMode)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return fs.open(path, 'append')
+    if (systemCode(error) === 'EEXIST') return fs.open(path, 'append')
     throw error
   }
 }

@@ -2,8 +2,8 @@
 // suffered is tried again for a while, because servers restart. A statement whose answer was lost may have been carried out:
 // whoever asks is told that it is asked again.
 import type { Pool, PoolClient, PoolConfig } from 'pg'
-import { errorText } from '../disk/failure.ts'
-import type { Failure, FailureCode, Result } from '../disk/failure.ts'
+import { errorText, refused, type Failure, type Result } from '../disk/failure.ts'
+import { systemCode } from '../disk/fs.ts'
 
 export interface ConnectionOptions {
   /** `postgres://user:password@host:port/database`. */
@@ -142,7 +142,7 @@ async function makePool(options: ConnectionOptions): Promise<Result<{ readonly p
     () => null,
   )
   if (driver === null)
-    return refusal('unsupported', 'sessions in Postgres need the package pg; install it: npm install pg')
+    return refused('unsupported', 'sessions in Postgres need the package pg; install it: npm install pg')
   const config: PoolConfig = {
     connectionString: options.url,
     max: options.connections ?? connectionDefaults.connections,
@@ -161,20 +161,16 @@ async function makePool(options: ConnectionOptions): Promise<Result<{ readonly p
     pool.on('connect', (client) => client.on('error', () => undefined))
     return { ok: true, pool }
   } catch (error) {
-    return refusal(
+    return refused(
       'bad-options',
       `the address of the database cannot be read (${withoutSecrets(String(error))}); use postgres://user:password@host:port/database`,
     )
   }
 }
 
-const refusal = (code: FailureCode, message: string) => ({ ok: false as const, failure: { code, message } })
 const closedFailure: Failure = { code: 'closed', message: 'the connection to the database was closed' }
 
-const codeOf = (error: unknown): string =>
-  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : ''
+const codeOf = (error: unknown): string => systemCode(error) ?? ''
 
 const systemCodes = new Set([
   'ECONNREFUSED',

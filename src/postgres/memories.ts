@@ -60,7 +60,7 @@ export function postgresMemories(options: PostgresMemoriesOptions): SetStore {
       if (!found.ok) return found
       const row = found.rows[0]
       return row === undefined
-        ? { ok: false, failure: { code: 'not-found', message: `there is no memory ${file}` } }
+        ? refused('not-found', `there is no memory ${file}`)
         : { ok: true, memory: row.memory, text: row.text }
     },
     async save(change, by, { via, approved = false }) {

@@ -80,13 +80,4 @@ begin
   update pal.consolidation c set token = null, last = case when p_done then c.since else c.last end
     where c.tenant = p_tenant and c.place = p_place and c.token = p_token;
 end $$;
-
-create or replace function pal.forget_memory(p_tenant text, p_place text, p_file text) returns bigint language plpgsql as $$
-declare n bigint;
-begin
-  perform pal.enter(p_tenant);
-  delete from pal.memory m where m.tenant = p_tenant and m.place = p_place and m.file = p_file;
-  get diagnostics n = row_count;
-  return n;
-end $$;
 `
