@@ -49,13 +49,13 @@ const fileEnding = /[^/]\.[A-Za-z][A-Za-z0-9]{0,5}$/
 const plainNames =
   /(?:^|\/)(?:Makefile|Dockerfile|Gemfile|Rakefile|Procfile|LICENSE|README|CODEOWNERS|\.[a-z]+(?:rc|ignore))$/
 const pathShape = /^(?:[A-Za-z]:)?[\p{L}\p{N}_@~.+()[\]$-]*(?:[/\\][\p{L}\p{N}_@~.+()[\]$ -]*)*$/u
-const isFile = (text: string): boolean =>
+export const isFile = (text: string): boolean =>
   text.length < 400 &&
   !text.includes('\n') &&
   pathShape.test(text) &&
   (fileEnding.test(text) || plainNames.test(text)) &&
   !/^[\d.]+$/.test(text)
-const isWord = (text: string): boolean => /^[\w.-]{0,24}$/.test(text)
+export const isWord = (text: string): boolean => /^[\w.-]{0,24}$/.test(text)
 
 const shell = /^(?:\/\S*\/)?(?:ba|z|da|fi)?sh$|^(?:powershell|pwsh|cmd)(?:\.exe)?$/
 const program =
@@ -80,7 +80,7 @@ function listCommand(value: unknown, depth = 0): string | null {
   return null
 }
 
-const patchMark = /^\*\*\* Begin Patch|^diff --git |^--- (?:a\/|\S+)[^\n]*\n\+\+\+ /m
+export const patchMark = /^\*\*\* Begin Patch|^diff --git |^--- (?:a\/|\S+)[^\n]*\n\+\+\+ /m
 const patchedFile = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(\S[^\n]*)$/gm
 const shownFile = /^\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|sed\s+-n|nl|head|tail|bat|less)\s(?!.*(?:<<|[^2]>))/
 const writtenFile = /(?:^|\s)(?:cat\s*<<|tee\s|sed\s+-i|perl\s+-[a-z]*i)|[^2&]>>?\s*[\w./~-]+\.\w+/

@@ -23,9 +23,9 @@ const read = (path: string, text: string): Fact[] => {
   const id = `call${(count += 1)}`
   return [answered([call(id, 'Read', { file_path: path })], { id: `m_${id}` }), result(id, text)]
 }
-const edit = (path: string): Fact[] => {
+const edit = (path: string, line = 'a'): Fact[] => {
   const id = `call${(count += 1)}`
-  const input = { file_path: path, old_string: 'a', new_string: 'b' }
+  const input = { file_path: path, old_string: line, new_string: `${line} // checked` }
   return [answered([call(id, 'Edit', input)], { id: `m_${id}` }), result(id, 'done')]
 }
 
@@ -52,8 +52,8 @@ describe('excerpts', () => {
     said('build it'),
     ...read('src/idle.ts', file('idle', 120)),
     ...read('src/busy.ts', file('busy', 120)),
-    ...edit('src/busy.ts'),
-    ...edit('src/busy.ts'),
+    ...edit('src/busy.ts', file('busy', 6).split('\n')[5]),
+    ...edit('src/busy.ts', file('busy', 8).split('\n')[7]),
     ...read('src/other.ts', file('other', 4)),
   ]
 
@@ -98,6 +98,74 @@ describe('excerpts', () => {
     expect(keptBy({ ...scoreWeights, piece: against })).not.toContain('busyValue146 ')
     expect(scoreWeights.piece).toHaveLength(pieceFeatures.length)
     expect(scoreWeights.piece[pieceFeatures.indexOf(touched)]).toBeGreaterThan(0)
+  })
+
+  const always = { ...scoreWeights, piece: pieceFeatures.map((name) => (name === 'always' ? 2 : 0)) }
+  const keptBy = (
+    fold: Fold,
+    weights: ScoreWeights,
+    tokens: number,
+    seen: readonly string[] = [],
+  ): string => {
+    const context = planContextOf(fold, room(60_000), { weights })
+    const kept = excerptsOf(context, { start: 0, end: context.parts.length - 1 }, tokens, seen)
+    return kept.map((keep) => wordsOf(fold, keep)).join('\n')
+  }
+
+  it('[O45] of a change what it puts in stays, behind the line that names its file', () => {
+    const input = {
+      file_path: 'src/busy.ts',
+      old_string: file('before', 12),
+      new_string: file('after', 12),
+    }
+    const { fold } = foldOf(
+      said('build it'),
+      answered([call('c1', 'Edit', input)], { id: 'm_c1' }),
+      result('c1', 'done'),
+      said('go on'),
+    )
+    const words = keptBy(fold, always, 2000)
+    expect(words).toContain(`Edit\nsrc/busy.ts\n${file('after', 12)}`)
+    expect(words).not.toContain('beforeValue')
+  })
+
+  it('[O45] what a later change took out counts less, as the weights say', () => {
+    const gone = 'share of its lines that changes have taken out since'
+    const only = pieceFeatures.map((name) => (name === gone ? -9 : name === 'always' ? 2 : 0))
+    const [first, second] = [file('first', 18), file('second', 18)]
+    const input = { file_path: 'src/busy.ts', old_string: second, new_string: 'return nothing' }
+    const { fold } = foldOf(
+      said('build it'),
+      ...read('src/busy.ts', `${first}\n\n${second}`),
+      answered([call('c2', 'Edit', input)], { id: 'm_c2' }),
+      result('c2', 'done'),
+      said('go on'),
+    )
+    const words = keptBy(fold, { ...scoreWeights, piece: only }, 520)
+    expect(words).toContain('firstValue3 ')
+    expect(words).not.toContain('secondValue3 ')
+    const turned = only.map((weight) => (weight === -9 ? 9 : weight - 6))
+    expect(keptBy(fold, { ...scoreWeights, piece: turned }, 520)).toContain('secondValue3 ')
+  })
+
+  it('[O45] a piece ends with its paragraph', () => {
+    const paragraphs = [file('first', 14), file('second', 16)].join('\n\n')
+    const { fold } = foldOf(said('build it'), ...read('src/busy.ts', paragraphs), said('go on'))
+    const only = pieceFeatures.map((name) => (name === 'always' ? 2 : 0))
+    const words = keptBy(fold, { ...scoreWeights, piece: only }, 480)
+    expect(['firstValue0 ', 'firstValue13 '].every((name) => words.includes(name))).toBe(
+      !words.includes('secondValue0 '),
+    )
+    expect(words).toMatch(/(?:first|second)Value0 /)
+    expect(words.includes('firstValue13 ')).toBe(words.includes('firstValue0 '))
+  })
+
+  it('[O45] lines that stand apart somewhere else do not make a piece seen', () => {
+    const text = file('busy', 12)
+    const { fold } = foldOf(said('build it'), ...read('src/busy.ts', text), said('go on'))
+    const apart = text.split('\n').join('\nsomething else\n')
+    expect(keptBy(fold, always, 2000, [apart])).toContain(text)
+    expect(keptBy(fold, always, 2000, [text])).not.toContain('busyValue3 ')
   })
 
   it('[O43] a name that stands somewhere else makes a piece worth nothing more', () => {
@@ -220,7 +288,9 @@ describe('excerpts', () => {
     const inPieces = ({ keep }: SummaryEdit) =>
       keep.filter(({ lines }) => lines !== undefined).map(({ at }) => Number(at.seq))
     expect(inPieces(second)).toContain(5)
-    expect(shown(fold)).toContain('busyValue10 ')
+    const again = second.keep.find(({ at, lines }) => Number(at.seq) === 5 && lines !== undefined)!
+    expect(wordsOf(fold, again)).toContain('busyValue')
+    expect(shown(fold)).toContain(wordsOf(fold, { ...again, lines: again.lines!.slice(0, 1) }))
   })
 })
 

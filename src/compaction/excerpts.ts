@@ -3,7 +3,7 @@
 // nothing. The best for their size are taken as long as they fit. Deterministic, and no model is asked.
 import type { Kept } from '../transcript/fact.ts'
 import { defaults } from '../settings/defaults.ts'
-import type { Usage } from './file-work.ts'
+import { isCall, type Usage } from './file-work.ts'
 import { linesIn, piecesIn, type Parts, type Piece, type PieceContext, type Place } from './pieces.ts'
 import { chanceOf } from './scoring/choice.ts'
 import { pieceValues, type PieceFacts } from './scoring/pieces.ts'
@@ -74,7 +74,8 @@ export function factsOf(piece: Piece, usage: Usage, need: Float64Array): PieceFa
 
 /** What can be seen beside a span, and what a piece of it adds to that. */
 class Sight {
-  readonly #lines = new Set<string>()
+  /** Lines by the line before them, and all by none: a text is in sight where it stands together. */
+  readonly #after = new Map<string, Set<string>>()
   readonly #need: Float64Array
   /** Names that stand somewhere else: 1 each. */
   readonly #known: Uint8Array
@@ -92,21 +93,43 @@ class Sight {
   /** For each token: an edit that finds its text, and names that calls will use. */
   worthOf({ piece, chance }: Likely): number {
     const { fenceTokens, namesWeight } = defaults.excerpts
-    let unseen = 0
-    for (const line of piece.lines) if (!this.#lines.has(line)) unseen++
+    const unseen = this.#unseenOf(piece.lines)
     if (unseen === 0) return 0
     let names = 0
     for (const name of piece.names) if (this.#known[name] === 0) names += this.#need[name]!
-    return ((unseen / piece.lines.length) * chance + namesWeight * names) / (piece.tokens + fenceTokens)
+    return (unseen * chance + namesWeight * names) / (piece.tokens + fenceTokens)
   }
 
   take({ lines, names }: Piece): void {
-    for (const line of lines) this.#lines.add(line)
+    this.#see(lines)
     for (const name of names) this.#known[name] = 1
   }
 
+  /** The share of these lines that stands nowhere behind the line that is before it here. */
+  #unseenOf(lines: readonly string[]): number {
+    if (lines.length === 1) return this.#follows('', lines[0]!) ? 0 : 1
+    let unseen = 0
+    for (let at = 1; at < lines.length; at++) if (!this.#follows(lines[at - 1]!, lines[at]!)) unseen++
+    return unseen / Math.max(1, lines.length - 1)
+  }
+
+  #follows(before: string, line: string): boolean {
+    return this.#after.get(before)?.has(line) === true
+  }
+
   #see(lines: readonly string[]): void {
-    for (const line of lines) this.#lines.add(line.trim())
+    let before = ''
+    for (const line of lines.map((one) => one.trim()).filter((one) => one !== '')) {
+      this.#note('', line)
+      if (before !== '') this.#note(before, line)
+      before = line
+    }
+  }
+
+  #note(before: string, line: string): void {
+    const own = this.#after.get(before)
+    if (own === undefined) this.#after.set(before, new Set([line]))
+    else own.add(line)
   }
 }
 
@@ -176,7 +199,12 @@ function keptOf(chosen: readonly Likely[], calls: ReadonlyMap<string, Place>): r
     if (last?.[1] === piece.from) last[1] = piece.to
     else lines.push([piece.from, piece.to])
   }
-  for (const { block } of pieces) {
+  for (const piece of pieces) {
+    const { block } = piece
+    // Which file a change is in stands at its beginning.
+    const first = isCall(block) ? linesFor(piece)[0]! : null
+    if (first !== null && first[0] > 0)
+      linesFor(piece).unshift([0, Math.min(first[0], defaults.excerpts.headLines)])
     const call = block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined
     if (call === undefined) continue
     const lines = linesFor(call)

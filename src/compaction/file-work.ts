@@ -5,6 +5,7 @@ import type { Fold } from '../projection/fold.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import { callShape, leavesOf, showsFile } from './call-shape.ts'
 import { countedIn, hiddenAnswers } from './scoring/counted.ts'
+import { changedLines } from './changes.ts'
 import { plainCall } from './plain-call.ts'
 
 /** What calls did to a file. */
@@ -18,6 +19,8 @@ export interface FileWork {
   lastShown: number
   /** Lines that changes took out or put in, without their white space. */
   readonly touched: Set<string>
+  /** Lines that a change took out and none has put in since, with the answers given then. */
+  readonly gone: Map<string, number>
 }
 
 export interface Usage {
@@ -82,6 +85,7 @@ export function usageIn(
       lastChange,
       lastShown,
       touched: new Set(),
+      gone: new Map(),
     })
   for (const part of parts) {
     age -= part.kind === 'answer' ? 1 : (hidden.by.get(part) ?? 0)
@@ -94,8 +98,12 @@ export function usageIn(
       for (const name of own.files) {
         const file = files.get(name) ?? newFile()
         files.set(name, file)
-        if (own.changes)
+        if (own.changes) {
           for (const text of leavesOf(call.input)) if (text.length < mostTouched) touch(file, text)
+          const { out, into } = changedLines(call.input as Call['input'])
+          for (const line of out) file.gone.set(line, now - age)
+          for (const line of into) file.gone.delete(line)
+        }
         if (isCounted) continue
         file.work += weight * (own.changes ? changeWeight : 1)
         file.last = now - age
@@ -137,6 +145,7 @@ const newFile = (): FileWork => ({
   lastChange: -1,
   lastShown: -1,
   touched: new Set(),
+  gone: new Map(),
 })
 
 /** A whole file that is written touches all of it and says nothing of where. */
@@ -153,7 +162,7 @@ function touch({ touched }: FileWork, text: string): void {
 
 const instructionFiles: ReadonlySet<string> = new Set(defaults.restoration.instructionFiles)
 
-const isCall = (block: ViewBlock): block is Call => block.type === 'tool_use' && 'input' in block
+export const isCall = (block: ViewBlock): block is Call => block.type === 'tool_use' && 'input' in block
 
 /** Each with its nearest folder: commands name them in many ways. */
 const nearestOf = (path: string): string => path.split('/').slice(-2).join('/')

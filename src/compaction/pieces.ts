@@ -2,12 +2,13 @@
 // chosen from.
 import type { Kept } from '../transcript/fact.ts'
 import { defaults } from '../settings/defaults.ts'
-import { blockWords, isPinned } from '../projection/folding/render.ts'
+import { blockWords, isPinned, stringsIn } from '../projection/folding/render.ts'
 import { estimateText } from '../projection/tokens.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import type { PlanContext } from './plan-context.ts'
+import { sidesOf } from './changes.ts'
 import { isRestored, isSkillText } from './restoring.ts'
-import { usageIn, type Usage } from './file-work.ts'
+import { isCall, usageIn, type Usage } from './file-work.ts'
 import type { Survey } from './scoring/survey.ts'
 
 export interface Piece extends Place {
@@ -140,7 +141,7 @@ function piecesInBlock(
 ): readonly Piece[] {
   // What is pinned stays whole beside them.
   if (isPinned(fold.edits.pins, place.part.from, place.source, Infinity)) return []
-  const { pieceLines, pieceTokens } = defaults.excerpts
+  const { pieceTokens } = defaults.excerpts
   const text = blockWords(place.block)
   if (isSkillText(text)) return []
   const raw = text.split('\n')
@@ -168,9 +169,45 @@ function piecesInBlock(
         names,
       })
   }
-  for (const [first, end] of ranges ?? [[0, raw.length] as const])
-    for (let from = first; from < end; from += pieceLines) cut(from, Math.min(end, from + pieceLines))
+  for (const [first, end] of ranges ?? standingIn(place.block, raw.length))
+    for (let from = first, to = first; from < end; from = to) {
+      to = pieceEnd(raw, from, end)
+      cut(from, to)
+    }
   return pieces
+}
+
+/** The lines of a block, each text of a change apart and without those that it replaces: they are in no file any more. */
+function standingIn(block: ViewBlock, lines: number): readonly (readonly [from: number, to: number])[] {
+  const replaced = new Set(isCall(block) ? sidesOf(block.input).map(({ old }) => old) : [])
+  if (replaced.size === 0 || !isCall(block)) return [[0, lines]]
+  const standing: [from: number, to: number][] = []
+  // The name of the tool stands first.
+  let from = 1
+  for (const text of stringsIn(block.input)) {
+    const to = from + text.split('\n').length
+    if (!replaced.has(text)) standing.push([from, to])
+    from = to
+  }
+  return standing
+}
+
+/** A piece ends where a paragraph does, before a line that is not indented rather than another, if one ends near the usual length. */
+function pieceEnd(raw: readonly string[], from: number, end: number): number {
+  const { pieceLines, pieceSlack } = defaults.excerpts
+  const usual = from + pieceLines
+  if (end <= usual + pieceSlack) return end
+  let best = usual
+  let rank = 0
+  for (let at = usual - pieceSlack; at <= usual + pieceSlack; at++) {
+    if (bareOf(raw[at - 1]!).trim() !== '') continue
+    const own = /^\s/.test(bareOf(raw[at]!)) ? 1 : 2
+    if (own > rank || (own === rank && Math.abs(at - usual) < Math.abs(best - usual))) {
+      best = at
+      rank = own
+    }
+  }
+  return best
 }
 
 const numbered = /^ *\d+(?:→|\t|[:-](?=\D))/

@@ -36,14 +36,14 @@ export const dialDefaults = {
       },
       {
         at: 0.4,
-        carry: 8,
+        carry: 7,
         coldTokens: 65_000,
         leastTokens: 20_000,
-        tailTokens: 25_000,
-        excerptTokens: 21_000,
-        detailTokens: 4000,
+        tailTokens: 18_000,
+        excerptTokens: 22_000,
+        detailTokens: 8000,
         textTokens: 2000,
-        filesTokens: 12_000,
+        filesTokens: 8000,
         clearsIdle: 1,
       },
       {
@@ -51,11 +51,11 @@ export const dialDefaults = {
         carry: 5,
         coldTokens: 50_000,
         leastTokens: 18_000,
-        tailTokens: 17_000,
-        excerptTokens: 17_000,
-        detailTokens: 5000,
+        tailTokens: 12_000,
+        excerptTokens: 20_000,
+        detailTokens: 9000,
         textTokens: 2000,
-        filesTokens: 8000,
+        filesTokens: 5000,
         clearsIdle: 1,
       },
       {
@@ -63,9 +63,9 @@ export const dialDefaults = {
         carry: 4,
         coldTokens: 45_000,
         leastTokens: 17_000,
-        tailTokens: 11_000,
-        excerptTokens: 12_000,
-        detailTokens: 8000,
+        tailTokens: 8000,
+        excerptTokens: 14_000,
+        detailTokens: 10_000,
         textTokens: 2000,
         filesTokens: 3000,
         clearsIdle: 1,
@@ -75,9 +75,9 @@ export const dialDefaults = {
         carry: 3.5,
         coldTokens: 42_500,
         leastTokens: 16_000,
-        tailTokens: 10_000,
+        tailTokens: 7000,
         excerptTokens: 10_000,
-        detailTokens: 8000,
+        detailTokens: 10_000,
         textTokens: 2000,
         filesTokens: 3000,
         clearsIdle: 1,
@@ -87,7 +87,7 @@ export const dialDefaults = {
         carry: 3,
         coldTokens: 40_000,
         leastTokens: 15_000,
-        tailTokens: 9000,
+        tailTokens: 6000,
         excerptTokens: 8000,
         detailTokens: 8000,
         textTokens: 2000,
@@ -115,7 +115,7 @@ export const dialDefaults = {
     clearedWeight: 1.1,
     /** What excerpts may take of the room, and what single lines may. */
     excerptShare: 0.15,
-    detailShare: 0.035,
+    detailShare: 0.05,
     /** Share of what excerpts and lines may take by which the caps on the user's words are raised. */
     wordsShare: 0.5,
     /** A compaction within a given room: what the user's words may take of it, how what they leave is shared, the tries, and what single lines may take of what is then free. Where the words alone are tried (`mostWords`) they are counted with wider fences than they get; where even they do not fit they have `crowdedShare`, half of it at each further try. */
@@ -159,6 +159,8 @@ export const dialDefaults = {
   excerpts: {
     /** Lines that are chosen together: what an edit replaces mostly stands in one such piece. */
     pieceLines: 20,
+    /** How many lines earlier or later a piece may end, so that it ends with a paragraph. */
+    pieceSlack: 8,
     /** What a piece may take. A line beyond it is no excerpt but a whole message that should have gone. */
     pieceTokens: 4000,
     /** Most that is looked through, from the newest back. */
@@ -173,6 +175,8 @@ export const dialDefaults = {
     keptAge: 40,
     /** Lines of a call that stand before what is kept of its result. */
     callLines: 3,
+    /** Lines at the beginning of a change that stand before what is kept of it. */
+    headLines: 2,
     /** What the fences around a piece and its call take. */
     fenceTokens: 30,
     /** Worth less than this for each token, a piece is left out even where there is room. */

@@ -12,7 +12,7 @@ export interface ScoreWeights {
 
 export const scoreWeights: ScoreWeights & { readonly origin: string } = {
   origin:
-    'npm run fit: 34 sessions of 10 projects, 58368 names, 64903 lines and 10580 pieces at simulated boundaries; every third session held out',
+    'npm run fit: 34 sessions of 10 projects, 58368 names, 64903 lines and 10426 pieces at simulated boundaries; every third session held out',
   name: [
     -1.5336, -0.198, -0.0535, 1.0195, -0.0122, 1.1604, -0.222, -0.3971, 0.0938, -0.2525, 0.0318, -0.0914,
     0.1329, -1.0416, -1.7602, -0.0476, 3.9793, -0.0862, -0.3553, -0.1162, 0.0093, -0.5303,
@@ -22,7 +22,8 @@ export const scoreWeights: ScoreWeights & { readonly origin: string } = {
     -0.0595,
   ],
   piece: [
-    -6.0214, 1.2256, 0.8299, 1.4496, 0, -0.6271, 1.3451, -0.6068, 0.2347, -0.0709, 1.6765, -0.0835, 0.0824,
-    0.0672, 0.3617, 0.1972, 0.4845, 0.2105, -0.1457, -2.056, 0.1247, 0.5433, -0.1108, 0.1331,
+    -7.878, 1.2068, 0.8858, 1.3136, 0, -0.642, 0.9176, -0.6049, 0.257, -0.0219, 1.8382, -0.1339, 0.225,
+    -0.0164, 0.4145, 0.2797, 0.4223, 0.6582, -0.1501, -2.2951, -0.062, 0.6701, -0.0765, 0.1207, -0.4301,
+    0.3976,
   ],
 }

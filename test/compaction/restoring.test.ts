@@ -144,7 +144,7 @@ describe('files after a compaction', () => {
       ...Object.fromEntries(many.map((name, index) => [name, file(`v${index}_`, 20)])),
       'plain.txt': 'nothing here looks like code\n'.repeat(20),
     }
-    const here = await place(files, [read('plain.txt'), ...many.map(read), talk], { thrift: 0.5 })
+    const here = await place(files, [read('plain.txt'), ...many.map(read), talk], { thrift: 0.4 })
     await turn(here.session.send('look at all'))
     await here.session.compact()
     const outlines = (await restoredIn(here)).find(({ kind }) => kind === 'file-outlines')!.text

@@ -245,7 +245,7 @@ it('[T15] lines of a file cannot pass for a section of an extract, over two comp
       'Seen.',
       ...Array.from({ length: 6 }, () => 'on'),
     ],
-    { files: { 'a.txt': page }, settings: { allow: ['Bash'], thrift: 0.4 } },
+    { files: { 'a.txt': page }, settings: { allow: ['Bash'], thrift: 1 } },
   )
   const session = await scene.preset.engine.open()
   await turn(session.send('Why does parser.ts fail?'))

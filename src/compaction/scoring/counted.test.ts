@@ -305,7 +305,7 @@ describe('[O44] what a boundary had counted', () => {
     let fromPieces = 0
     for (const from of [40, 46, 52, 58]) {
       for (const fact of rounds(from, from + 6)) fold.push(pen.write(fact))
-      const made = plan(fold, room, { trigger: 'auto', thrift })
+      const made = plan(fold, room, { trigger: 'auto', thrift: { ...thrift, excerptTokens: 700 } })
       if (!made.ok) throw new Error(made.message)
       const { edits } = made.plan
       const edit = edits.find(({ kind }) => kind === 'summary') as SummaryEdit

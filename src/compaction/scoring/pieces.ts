@@ -47,6 +47,8 @@ export const pieceFeatures = [
   'shows a file, work on it',
   'shows a file, answers since it was worked on',
   'shows a file, answers since',
+  'lines that changes have taken out since',
+  'share of its lines that changes have taken out since',
 ] as const
 
 const log = Math.log1p
@@ -56,6 +58,10 @@ export function pieceValues(facts: PieceFacts): readonly number[] {
   const { age, now, shows, role, isKept, file, lines, blockLines, tokens, need } = facts
   const touched =
     file === null || file.touched.size === 0 ? 0 : lines.filter((line) => file.touched.has(line)).length
+  const gone =
+    file === null || file.gone.size === 0
+      ? 0
+      : lines.filter((line) => (file.gone.get(line) ?? -1) >= now - age).length
   const isShown = shows && role === 'result'
   const isChanged = file !== null && file.changes > 0
   return [
@@ -83,5 +89,7 @@ export function pieceValues(facts: PieceFacts): readonly number[] {
     isShown ? log(file?.work ?? 0) : 0,
     isShown && file !== null ? log(now - file.last) : 0,
     isShown ? log(age) : 0,
+    log(gone),
+    gone / Math.max(1, lines.length),
   ]
 }
