@@ -257,6 +257,44 @@ function measureRevision(revision) {
   }
 }
 
+/** What commits of each kind have added to and taken from the source since a revision: what was built hides what was cut. */
+function grownSince(revision) {
+  const kinds = new Map()
+  let own = null
+  try {
+    const log = execFileSync(
+      'git',
+      [
+        'log',
+        '--no-merges',
+        '--no-renames',
+        '--numstat',
+        '--summary',
+        '--format=@%s',
+        `${revision}..HEAD`,
+        '--',
+        'src',
+      ],
+      { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] },
+    )
+    for (const line of log.split('\n')) {
+      const kind = /^@(\w+)/.exec(line)?.[1]
+      if (kind !== undefined) {
+        own = kinds.get(kind) ?? { commits: 0, files: 0, lines: 0 }
+        kinds.set(kind, own)
+        own.commits++
+      }
+      const [, added, removed] = /^(\d+)\t(\d+)\t\S+(?<!\.test)\.tsx?$/.exec(line) ?? []
+      if (added !== undefined) own.lines += Number(added) - Number(removed)
+      const deed = /^ (create|delete) mode \d+ \S+(?<!\.test)\.tsx?$/.exec(line)?.[1]
+      if (deed !== undefined) own.files += deed === 'create' ? 1 : -1
+    }
+  } catch {
+    return null
+  }
+  return Object.fromEntries(kinds)
+}
+
 const isRun = process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)
 if (isRun && given.includes('--picture')) {
   const { picture, writePicture } = await import('./picture.mjs')
@@ -265,7 +303,8 @@ if (isRun && given.includes('--picture')) {
 } else if (isRun) {
   const [before, now] = [measureRevision(against), measure(root)]
   if (before === null) process.stderr.write(`${against} is not in this clone; its column is left out\n`)
-  if (given.includes('--json')) process.stdout.write(`${JSON.stringify({ before, now }, null, 2)}\n`)
+  const grown = grownSince(against)
+  if (given.includes('--json')) process.stdout.write(`${JSON.stringify({ before, now, grown }, null, 2)}\n`)
   else {
     const shown = (value) =>
       (value === null || value === undefined ? '–' : value.toLocaleString('en-US')).padStart(9)
@@ -279,6 +318,11 @@ if (isRun && given.includes('--picture')) {
         `${`${room}: files`.padEnd(42)}${shown(old?.files)}${shown(files)}   lines ${shown(old?.lines)}${shown(lines)}\n`,
       )
     }
+    process.stdout.write(`\nsince ${against}, by the kind of commit\n`)
+    for (const [kind, { commits, files, lines }] of Object.entries(grown ?? {}))
+      process.stdout.write(
+        `${`${kind}: commits`.padEnd(42)}${shown(commits)}   files ${shown(files)}   lines ${shown(lines)}\n`,
+      )
     if (given.includes('--names'))
       for (const [title, list] of Object.entries(now.names))
         process.stdout.write(`\n${title}:\n${list.map((line) => `  ${line}\n`).join('')}`)
