@@ -203,8 +203,8 @@ function keptOf(chosen: readonly Likely[], calls: ReadonlyMap<string, Place>): r
     const { block } = piece
     // Which file a change is in stands at its beginning.
     const first = isCall(block) ? linesFor(piece)[0]! : null
-    if (first !== null && first[0] > 0)
-      linesFor(piece).unshift([0, Math.min(first[0], defaults.excerpts.headLines)])
+    if (first !== null && first[0] <= defaults.excerpts.headLines) first[0] = 0
+    else if (first !== null) linesFor(piece).unshift([0, defaults.excerpts.headLines])
     const call = block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined
     if (call === undefined) continue
     const lines = linesFor(call)
