@@ -1,10 +1,10 @@
 // The items of a request as whoever answers reads them (the form of the Messages API), and as the cache sees them (one text).
 import type { WireBlock, WireMessage, WireRequest, WireTool } from '../../../../model/wire.ts'
-import { isRecord, jsonIn, recordsIn } from '../../../rules/shape.ts'
+import { isRecord, recordsIn } from '../../../rules/shape.ts'
 import { requestOf, type Json } from '../../front.ts'
 import type { DialectModel } from '../../models.ts'
 import { createPromptText, type PromptText, type RenderedPrompt } from '../../prefix-cache.ts'
-import { openContent } from '../../../rules/seal.ts'
+import { openContent, readContent } from '../../../rules/seal.ts'
 import { argumentsIn, blocksIn, choiceIn, isInstruction, offeredTool, renderContent } from '../content.ts'
 import type { Item, ResponsesBody } from './request.ts'
 import { stringOf } from '../../../rules/blocks.ts'
@@ -98,8 +98,11 @@ function placedOf(item: Item): PlacedItem | null {
         role: 'user',
         content: [{ type: 'tool_result', tool_use_id: id, content: outputOf(item['output']) }],
       }
-    case 'compaction':
-      return { role: 'user', content: [{ type: 'text', text: compactionText(item) }] }
+    case 'compaction': {
+      // Readable without the secret: whether it is genuine has been judged.
+      const text = readContent(stringOf(item['encrypted_content']))?.text ?? ''
+      return { role: 'user', content: [{ type: 'text', text }] }
+    }
     case 'message':
     case undefined:
       return messageOf(item)
@@ -130,13 +133,6 @@ function summaryIn(item: Item): string {
   return recordsIn(item['summary'])
     .map((each) => stringOf(each['text']))
     .join('\n')
-}
-
-/** Readable without the secret: whether it is genuine has been judged. */
-function compactionText(item: Item): string {
-  const value = stringOf(item['encrypted_content']).slice('gAAAAA'.length)
-  const fields = jsonIn(Buffer.from(value, 'base64').toString('utf8'))
-  return Array.isArray(fields) ? stringOf(fields[5]) : ''
 }
 
 /** Tools of the request, those of `additional_tools` items, and those inside namespaces. */
