@@ -102,13 +102,13 @@ function read(bytes: Uint8Array, node: Node | undefined, key: string): string | 
 }
 
 /** Results are units in which one member reads so; two others hold the id of the call and the content. */
-function resultsIn(key: string, kind: RegExp, id: string, held: string): Layout['results'] {
+function resultsIn(key: string, kind: RegExp, id: string, content: string): Layout['results'] {
   return (bytes, unit) => {
     const call = kind.test(read(bytes, unit, key) ?? '') ? read(bytes, unit, id) : null
-    const content = memberOf(unit, held)
-    if (call === null || content === undefined) return null
-    if (content.kind === 'string') return { call, texts: [content] }
-    const texts = (content.elements ?? []).flatMap((part) => memberOf(part, 'text') ?? [])
+    const node = memberOf(unit, content)
+    if (call === null || node === undefined) return null
+    if (node.kind === 'string') return { call, texts: [node] }
+    const texts = (node.elements ?? []).flatMap((part) => memberOf(part, 'text') ?? [])
     return { call, texts: texts.filter(({ kind }) => kind === 'string') }
   }
 }

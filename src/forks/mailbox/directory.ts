@@ -87,7 +87,6 @@ export function createDirectory(root: string, ports: DirectoryPorts): Directory 
       attempt(`removing the mailbox of ${session}`, async () => {
         boxes.delete(session)
         await rm(folderOf(session), { recursive: true, force: true })
-        return {}
       }),
     async living() {
       const listed = await attempt('listing the mailboxes', async () => ({

@@ -289,10 +289,7 @@ async function writeNotes(
   unique: () => string,
 ): Promise<Result<object>> {
   // Not every store of sessions has a folder for each.
-  const made = await attempt(`making ${folder}`, async () => {
-    await makeFolders(fs, folder, modes.folder)
-    return {}
-  })
+  const made = await attempt(`making ${folder}`, () => makeFolders(fs, folder, modes.folder))
   if (!made.ok) return made
   return writeUnder(fs, folder, notesName, Buffer.from(text), {
     mode: modes.file,
