@@ -6,9 +6,9 @@
 import { constants, existsSync, type Dirent } from 'node:fs'
 import * as node from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Failure, FailureCode, Result } from './failure.ts'
+import type { Failure, FailureCode, OrWhy, Result } from './failure.ts'
 
-export type { Failure, FailureCode, Result }
+export type { Failure, FailureCode, OrWhy, Result }
 
 export type FileKind = 'file' | 'folder' | 'link' | 'other'
 

@@ -16,6 +16,7 @@ import {
   unlessMissing,
   type Failure,
   type Result,
+  type OrWhy,
 } from '../../disk/fs.ts'
 import { ownerState, type ProcessIdentity, type Processes } from '../../disk/processes.ts'
 import { removeIfThere, replaceFile } from '../../disk/replace.ts'
@@ -159,9 +160,7 @@ export interface Nearby {
 interface MessageSender {
   send(message: Message): Promise<Posted>
 }
-export type Posted =
-  | { readonly ok: true; readonly to: readonly string[]; readonly failures: readonly string[] }
-  | { readonly ok: false; readonly why: string }
+export type Posted = OrWhy<{ readonly to: readonly string[]; readonly failures: readonly string[] }>
 
 export function createMessageSender(options: {
   readonly nearby: Nearby
