@@ -115,6 +115,9 @@ export interface Failure {
 }
 export type Result<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly failure: Failure }
 
+/** The same for a failure that has no code, only a sentence. */
+export type OrWhy<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly why: string }
+
 export const refused = (
   code: FailureCode,
   message: string,

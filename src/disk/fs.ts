@@ -6,9 +6,9 @@
 import { constants, existsSync, type Dirent } from 'node:fs'
 import * as node from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Failure, FailureCode, Result } from './failure.ts'
+import type { Failure, FailureCode, OrWhy, Result } from './failure.ts'
 
-export type { Failure, FailureCode, Result }
+export type { Failure, FailureCode, OrWhy, Result }
 
 export type FileKind = 'file' | 'folder' | 'link' | 'other'
 
@@ -209,10 +209,13 @@ export function failureOf(error: unknown, doing: string): Failure {
   }
 }
 
-/** Runs file-system work and gives its failure as a value. */
-export async function attempt<T extends object>(doing: string, work: () => Promise<T>): Promise<Result<T>> {
+/** Runs file-system work and gives its failure as a value; work without a result gives none. */
+export async function attempt<T extends object = object>(
+  doing: string,
+  work: () => Promise<T | void>,
+): Promise<Result<T>> {
   try {
-    return { ok: true, ...(await work()) }
+    return { ok: true, ...((await work()) as T) }
   } catch (error) {
     return { ok: false, failure: failureOf(error, doing) }
   }
@@ -243,11 +246,18 @@ export async function reading<T>(
   path: string,
   work: (file: OpenFile) => Promise<T>,
 ): Promise<T> {
-  const file = await fs.open(path, 'read')
+  return await closing(await fs.open(path, 'read'), work)
+}
+
+/** Works with what is open, and closes it whatever happens. */
+export async function closing<Opened extends { close(): Promise<void> }, T>(
+  opened: Opened,
+  work: (opened: Opened) => Promise<T>,
+): Promise<T> {
   try {
-    return await work(file)
+    return await work(opened)
   } finally {
-    await file.close()
+    await opened.close()
   }
 }
 
@@ -292,10 +302,5 @@ async function makeFolder(fs: FileSystem, path: string, mode: number, andAbove: 
 }
 
 export async function syncFolder(fs: FileSystem, path: string): Promise<void> {
-  const folder = await fs.openFolder(await fs.realPath(path))
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
+  await closing(await fs.openFolder(await fs.realPath(path)), (folder) => folder.sync())
 }

@@ -1,7 +1,7 @@
 // A sign of life for those who can look at neither the process nor its beacon: on a disk that several machines use. The owner
 // of a lock changes a small file from time to time, and how old that is by the clock of the disk says whether anybody is there.
 // The first change comes after one interval, so a lock that is held for a moment costs nothing.
-import { attempt, systemCode, writeAll, type FileSystem, type OpenFile } from './fs.ts'
+import { closing, attempt, systemCode, writeAll, type FileSystem, type OpenFile } from './fs.ts'
 import { removeIfThere } from './replace.ts'
 
 export interface Heartbeat {
@@ -40,19 +40,14 @@ export function startHeartbeat(beating: Beating): Heartbeat {
 /** One change. That it fails is no reason to stop working: whoever waits for it waits for a while. */
 async function beat({ fs, path, mode, now }: Beating): Promise<void> {
   await attempt('a sign of life', async () => {
-    const file = await openOrMake(fs, path, mode)
-    try {
+    await closing(await openOrMake(fs, path, mode), async (file) => {
       // The size changes each time: then the disk sets the time, by the clock that every machine sees.
       const { bytes } = await file.stat()
-      const changed = await attempt('a sign of life', async () => {
-        await (bytes === 0 ? writeAll(file, Buffer.from('.')) : file.truncate(0))
-        return {}
-      })
+      const changed = await attempt('a sign of life', () =>
+        bytes === 0 ? writeAll(file, Buffer.from('.')) : file.truncate(0),
+      )
       if (!changed.ok) await file.setModified(now())
-    } finally {
-      await file.close()
-    }
-    return {}
+    })
   })
 }
 

@@ -18,6 +18,7 @@
 // A body that cannot be read is stale after a while.
 import { join } from 'node:path'
 import {
+  closing,
   attempt,
   readAt,
   reading,
@@ -156,14 +157,10 @@ export async function releaseLock(
   if (written.ok) return ours
   // A full disk takes no new file, but it lets go of bytes: an empty body of long ago is stale at once.
   const emptied = await attempt(`releasing the lock ${lock.path} free`, async () => {
-    const file = await options.fs.open(fileOf(lock.path, lock.epoch), 'append')
-    try {
+    await closing(await options.fs.open(fileOf(lock.path, lock.epoch), 'append'), async (file) => {
       await file.truncate(0)
       await file.setModified(0)
-    } finally {
-      await file.close()
-    }
-    return {}
+    })
   })
   return emptied.ok ? ours : written
 }
@@ -223,15 +220,12 @@ async function makeLockFolder(path: string, fs: FileSystem): Promise<void> {
 }
 
 async function writeBody(path: string, body: Body, fs: FileSystem): Promise<string> {
-  const file = await fs.open(path, 'create', fileMode)
-  try {
+  return await closing(await fs.open(path, 'create', fileMode), async (file) => {
     await writeAll(file, Buffer.from(JSON.stringify(body)))
     // Not for the name, which a loss of power may take together with the owner, but against an empty file behind it.
     await file.sync()
     return (await file.stat()).mark
-  } finally {
-    await file.close()
-  }
+  })
 }
 
 async function linkIfFree(fs: FileSystem, existing: string, name: string): Promise<boolean> {

@@ -3,6 +3,7 @@
 // renamed over the old name, and the folder is synced. On any failure the old file is untouched.
 import { basename, dirname } from 'node:path'
 import {
+  closing,
   attempt,
   systemCode,
   writeAll,
@@ -33,11 +34,8 @@ export async function replaceFile(
   const parts = bytes instanceof Uint8Array ? [bytes] : bytes
   return await attempt(`replacing ${path}`, async () => {
     const folder = await fs.openFolder(await fs.realPath(dirname(path)))
-    try {
-      return { stat: await replaceIn(fs, folder, basename(path), parts, options) }
-    } finally {
-      await folder.close()
-    }
+    const stat = await closing(folder, () => replaceIn(fs, folder, basename(path), parts, options))
+    return { stat }
   })
 }
 
@@ -52,7 +50,13 @@ export async function replaceIn(
   const temporary = folder.at(temporaryName(options.unique()))
   const file = await fs.open(temporary, 'create', options.mode)
   try {
-    const stat = await fill(file, parts, options.mode)
+    const stat = await closing(file, async () => {
+      for await (const part of parts) await writeAll(file, part)
+      // The mask of the process has shortened the mode given at creation.
+      await file.chmod(options.mode)
+      await file.sync()
+      return await file.stat()
+    })
     if (options.existing === 'refuse') {
       await fs.link(temporary, folder.at(name))
       await fs.unlink(temporary)
@@ -64,22 +68,6 @@ export async function replaceIn(
   } catch (error) {
     await removeIfThere(fs, temporary)
     throw error
-  }
-}
-
-async function fill(
-  file: OpenFile,
-  parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  mode: number,
-): Promise<FileStat> {
-  try {
-    for await (const part of parts) await writeAll(file, part)
-    // The mask of the process has shortened the mode given at creation.
-    await file.chmod(mode)
-    await file.sync()
-    return await file.stat()
-  } finally {
-    await file.close()
   }
 }
 

@@ -9,6 +9,7 @@
 // - writing means a new file renamed into place, never bytes into the old one.
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import {
+  closing,
   attempt,
   failureOf,
   readAt,
@@ -77,11 +78,8 @@ export async function readUnder(
   if (!opened.ok) return opened
   const { file, path, stat } = opened
   return await attempt(`reading ${name}`, async () => {
-    try {
-      return { bytes: await readAt(file, 0, Math.min(stat.bytes, most)), path, stat }
-    } finally {
-      await file.close()
-    }
+    const bytes = await closing(file, () => readAt(file, 0, Math.min(stat.bytes, most)))
+    return { bytes, path, stat }
   })
 }
 
@@ -192,11 +190,7 @@ async function inFolder<T extends object>(
     if (wanted === resolve(root) || wanted === realRoot)
       throw new GateError('not-a-file', `${name} is the root itself`)
     const { folder, path } = await openFolderChain(fs, realRoot, dirname(wanted), root, makeMode)
-    try {
-      return await work(folder, base, join(path, base), realRoot)
-    } finally {
-      await folder.close()
-    }
+    return await closing(folder, () => work(folder, base, join(path, base), realRoot))
   } catch (error) {
     return { ok: false, failure: gateFailure(error, name) }
   }

@@ -1,5 +1,6 @@
 // Gives back what a stub or a summary stands for. A ref is a place (`12`), a block of it (`12.0`), a range (`12-40`)
 // or the name of a kept output; what is given back is bounded by the caller's limit.
+import type { OrWhy } from '../disk/failure.ts'
 import { createHash } from 'node:crypto'
 import { defaults } from '../settings/defaults.ts'
 import { headOf } from '../tools/outcome.ts'
@@ -13,15 +14,12 @@ import { describeMedia, isKeptSource, isMedia, mediaInfo, type MediaBlock } from
 import type { Slice } from './core.ts'
 import { hashInName, readKept } from './media/keeping.ts'
 
-export type Expanded =
-  | {
-      readonly ok: true
-      readonly text: string
-      readonly total: number
-      /** Where the ref names a picture or a document: itself. */
-      readonly media?: MediaBlock | undefined
-    }
-  | { readonly ok: false; readonly why: string }
+export type Expanded = OrWhy<{
+  readonly text: string
+  readonly total: number
+  /** Where the ref names a picture or a document: itself. */
+  readonly media?: MediaBlock | undefined
+}>
 
 export async function expand(
   core: Slice<'links' | 'options'>,

@@ -89,22 +89,24 @@ function chatUnit(value: unknown): readonly Said[] {
       return [{ by: 'tool', call: textOf(message['tool_call_id']) ?? '', content: parts, isError: false }]
     case 'assistant':
       return model([
-        ...parts.flatMap((part) => (part.type === 'text' ? [part] : [])),
+        ...textsIn(parts),
         ...listOf(message['tool_calls']).map((call) => {
           const fields = fieldsOf(call)
           const made = fieldsOf(fields['function'] ?? fields['custom'])
           return callBlock(textOf(fields['id']), textOf(made['name']), made['arguments'] ?? made['input'])
         }),
       ])
-    case 'user':
-      return user(
-        parts,
-        parts.some((part) => part.type === 'text' && isInjectedText(part.text)),
-      )
     default:
-      return user(parts, true)
+      return spoken(parts, message['role'])
   }
 }
+
+const textsIn = (parts: readonly UserBlock[]): readonly Extract<UserBlock, { type: 'text' }>[] =>
+  parts.filter((part) => part.type === 'text')
+
+/** Said by the user's side: what another role says, and what the client says for itself, was not typed. */
+const spoken = (parts: readonly UserBlock[], role: unknown): readonly Said[] =>
+  user(parts, role !== 'user' || textsIn(parts).some(({ text }) => isInjectedText(text)))
 
 function chatParts(content: unknown): readonly UserBlock[] {
   const text = textOf(content)
@@ -140,11 +142,7 @@ function responsesUnit(value: unknown): readonly Said[] {
     ])
   if (type !== 'message') return model([plain(asJson(item)) as AssistantBlock])
   const parts = chatParts(item['content'])
-  if (item['role'] === 'assistant')
-    return model(parts.flatMap((part) => (part.type === 'text' ? [part] : [])))
-  const isInjected =
-    item['role'] !== 'user' || parts.some((part) => part.type === 'text' && isInjectedText(part.text))
-  return user(parts, isInjected)
+  return item['role'] === 'assistant' ? model(textsIn(parts)) : spoken(parts, item['role'])
 }
 
 function geminiUnit(value: unknown, role: string): readonly Said[] {

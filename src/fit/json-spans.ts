@@ -19,10 +19,8 @@ export interface Node extends Span {
   /** Blanks stand between its parts, so that the same value could be written in other bytes. */
   readonly hasBlanks: boolean
 }
-/** `start` is where its key begins. */
 export interface Member {
   readonly key: string
-  readonly start: number
   readonly value: Node
 }
 
@@ -68,12 +66,12 @@ class Scanner {
     if (first === quote) return this.#string() ? done('string') : null
     if (first === openObject) {
       if (depth <= 0) return this.#skip() ? done('object') : null
-      const members = this.#members(depth)
+      const members = this.#inside(closeObject, () => this.#member(depth - 1))
       return members === null ? null : done('object', { members })
     }
     if (first === openList) {
       if (depth <= 0) return this.#skip() ? done('list') : null
-      const elements = this.#elements(depth)
+      const elements = this.#inside(closeList, () => this.value(depth - 1))
       return elements === null ? null : done('list', { elements })
     }
     return this.#plain() ? done('plain') : null
@@ -94,47 +92,35 @@ class Scanner {
     return bytes[this.#place]
   }
 
-  #members(depth: number): readonly Member[] | null {
-    const members: Member[] = []
+  /** What stands between brackets, up to the closing one. */
+  #inside<T>(close: number, next: () => T | null): readonly T[] | null {
+    const found: T[] = []
     this.#place++
-    if (this.blank() === closeObject) return this.#closed(members)
-    for (;;) {
-      const start = this.#place
-      if (this.#bytes[start] !== quote || !this.#string()) return null
-      const key = stringAt(this.#bytes, { start, end: this.#place })
-      if (key === null || this.blank() !== colon) return null
-      this.#place++
-      this.blank()
-      const value = this.value(depth - 1)
-      if (value === null) return null
-      members.push({ key, start, value })
-      const byte = this.blank()
-      if (byte === closeObject) return this.#closed(members)
-      if (byte !== comma) return null
-      this.#place++
-      this.blank()
+    let byte = this.blank()
+    while (byte !== close) {
+      if (found.length > 0) {
+        if (byte !== comma) return null
+        this.#place++
+        this.blank()
+      }
+      const one = next()
+      if (one === null) return null
+      found.push(one)
+      byte = this.blank()
     }
+    this.#place++
+    return found
   }
 
-  #elements(depth: number): readonly Node[] | null {
-    const elements: Node[] = []
+  #member(depth: number): Member | null {
+    const start = this.#place
+    if (this.#bytes[start] !== quote || !this.#string()) return null
+    const key = stringAt(this.#bytes, { start, end: this.#place })
+    if (key === null || this.blank() !== colon) return null
     this.#place++
-    if (this.blank() === closeList) return this.#closed(elements)
-    for (;;) {
-      const value = this.value(depth - 1)
-      if (value === null) return null
-      elements.push(value)
-      const byte = this.blank()
-      if (byte === closeList) return this.#closed(elements)
-      if (byte !== comma) return null
-      this.#place++
-      this.blank()
-    }
-  }
-
-  #closed<T>(inner: T): T {
-    this.#place++
-    return inner
+    this.blank()
+    const value = this.value(depth)
+    return value === null ? null : { key, value }
   }
 
   #string(): boolean {

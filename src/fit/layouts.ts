@@ -16,6 +16,14 @@ import {
   type Span,
 } from './json-spans.ts'
 
+/** Where a wire keeps its conversation. */
+export const listNames: Readonly<Record<WireName, string>> = {
+  anthropic: 'messages',
+  'openai-chat': 'messages',
+  'openai-responses': 'input',
+  gemini: 'contents',
+}
+
 /** One block, item or part of a conversation as the client sent it. */
 export interface Unit extends Span {
   readonly role: string
@@ -46,7 +54,6 @@ export interface ResultTexts {
 }
 
 interface Layout {
-  readonly list: string
   /** The member that holds the units of an element; null where the element itself is one. */
   readonly parts: string | null
   readonly head: readonly string[]
@@ -57,37 +64,24 @@ interface Layout {
 
 const layouts: Readonly<Record<WireName, Layout>> = {
   anthropic: {
-    list: 'messages',
     parts: 'content',
     head: ['tools', 'system'],
     steering: ['cache_control'],
-    results: (bytes, unit) =>
-      read(bytes, unit, 'type') === 'tool_result'
-        ? resultOf(bytes, unit, 'tool_use_id', memberOf(unit, 'content'))
-        : null,
+    results: resultsIn('type', /^tool_result$/u, 'tool_use_id', 'content'),
   },
   'openai-chat': {
-    list: 'messages',
     parts: null,
     head: ['tools'],
     steering: ['cache_control'],
-    results: (bytes, unit) =>
-      read(bytes, unit, 'role') === 'tool'
-        ? resultOf(bytes, unit, 'tool_call_id', memberOf(unit, 'content'))
-        : null,
+    results: resultsIn('role', /^tool$/u, 'tool_call_id', 'content'),
   },
   'openai-responses': {
-    list: 'input',
     parts: null,
     head: ['tools', 'instructions'],
     steering: ['prompt_cache_breakpoint'],
-    results: (bytes, unit) =>
-      (read(bytes, unit, 'type') ?? '').endsWith('_call_output')
-        ? resultOf(bytes, unit, 'call_id', memberOf(unit, 'output'))
-        : null,
+    results: resultsIn('type', /_call_output$/u, 'call_id', 'output'),
   },
   gemini: {
-    list: 'contents',
     parts: 'parts',
     head: ['tools', 'systemInstruction'],
     steering: [],
@@ -102,26 +96,21 @@ const layouts: Readonly<Record<WireName, Layout>> = {
   },
 }
 
-const read = (bytes: Uint8Array, node: Node | undefined, key: string): string | null => {
+function read(bytes: Uint8Array, node: Node | undefined, key: string): string | null {
   const value = memberOf(node, key)
   return value === undefined ? null : stringAt(bytes, value)
 }
 
-function resultOf(
-  bytes: Uint8Array,
-  unit: Node,
-  idKey: string,
-  content: Node | undefined,
-): ResultTexts | null {
-  const call = read(bytes, unit, idKey)
-  if (call === null || content === undefined) return null
-  if (content.kind === 'string') return { call, texts: [content] }
-  const parts = content.elements ?? []
-  const texts = parts.flatMap((part) => {
-    const text = memberOf(part, 'text')
-    return text?.kind === 'string' ? [text] : []
-  })
-  return { call, texts }
+/** Results are units in which one member reads so; two others hold the id of the call and the content. */
+function resultsIn(key: string, kind: RegExp, id: string, content: string): Layout['results'] {
+  return (bytes, unit) => {
+    const call = kind.test(read(bytes, unit, key) ?? '') ? read(bytes, unit, id) : null
+    const node = memberOf(unit, content)
+    if (call === null || node === undefined) return null
+    if (node.kind === 'string') return { call, texts: [node] }
+    const texts = (node.elements ?? []).flatMap((part) => memberOf(part, 'text') ?? [])
+    return { call, texts: texts.filter(({ kind }) => kind === 'string') }
+  }
 }
 
 /** Deep enough for the members of what a result holds. */
@@ -145,7 +134,7 @@ export function readRequest(
 ): ForeignRequest | null {
   const layout = layouts[wire]
   const root = outline(bytes, layout.parts === null ? 3 : 4)
-  const list = memberOf(root, layout.list)
+  const list = memberOf(root, listNames[wire])
   if (root === null || list === undefined) return null
   const elements = list.kind === 'string' && wire === 'openai-responses' ? [list] : list.elements
   if (elements === undefined) return null

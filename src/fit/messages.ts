@@ -3,15 +3,8 @@
 import type { WireName } from '../model/model.ts'
 import { isRecord } from '../transcript/content.ts'
 import { bytesOf } from './json-spans.ts'
-import { readRequest, type ForeignRequest } from './layouts.ts'
+import { listNames, readRequest, type ForeignRequest } from './layouts.ts'
 
-/** Where a wire keeps what. */
-export const listNames: Readonly<Record<WireName, string>> = {
-  anthropic: 'messages',
-  'openai-chat': 'messages',
-  'openai-responses': 'input',
-  gemini: 'contents',
-}
 const systemNames: Readonly<Record<WireName, string>> = {
   anthropic: 'system',
   'openai-chat': 'system',

@@ -1,7 +1,7 @@
 // Whether a list may be sent on its wire, and what makes it so: the checks and repairs of the wires themselves, without what
 // composes or sends a request.
 import type { WireName } from '../model/model.ts'
-import { checkAnthropic, repairAnthropic, type AnthropicRequest } from '../wires/anthropic/request.ts'
+import { checkAnthropic, repairAnthropic } from '../wires/anthropic/request.ts'
 import {
   usageOf as anthropicUsage,
   type UsageReport,
@@ -16,7 +16,8 @@ import { checkChat } from '../wires/openai-chat/validity.ts'
 import { repairResponses } from '../wires/openai-responses/repair.ts'
 import { checkResponses } from '../wires/openai-responses/validity.ts'
 import type { Fields } from '../wires/reading.ts'
-import type { WireProblem, WireRepair, WireTarget } from '../wires/wire.ts'
+import type { WireProblem, WireRepair, WireRepaired, WireTarget } from '../wires/wire.ts'
+import { listNames } from './layouts.ts'
 import { isRecord } from '../transcript/content.ts'
 import type { Usage } from '../transcript/fact.ts'
 
@@ -34,55 +35,34 @@ interface Rules {
   usage(reported: Fields): Usage | null
 }
 
-const anthropicRequest = (messages: readonly unknown[], { model }: SentTo): AnthropicRequest => ({
-  model,
-  max_tokens: 1,
-  messages: messages as object as AnthropicRequest['messages'],
-})
-const chatRequest = (messages: readonly unknown[], { model }: SentTo) => ({
-  model,
-  messages: messages as readonly Fields[],
-})
-const responsesRequest = (messages: readonly unknown[], { model, store }: SentTo) => ({
-  model,
-  input: messages as readonly Fields[],
-  ...(store === undefined ? {} : { store }),
-})
-const geminiRequest = (messages: readonly unknown[]) => ({ contents: messages as readonly Fields[] })
+/** The rules of a wire for a whole request, asked about its list alone. */
+function rulesFor<Request>(
+  wire: WireName,
+  check: (request: Request, to: SentTo) => readonly WireProblem[],
+  repair: (request: Request, to: SentTo) => WireRepaired<Request>,
+  usage: Rules['usage'],
+): Rules {
+  const list = listNames[wire]
+  // Checks and repairs look at the list, and of the rest at nothing but whether it is stored.
+  const requestOf = (messages: readonly unknown[], { model, store }: SentTo): Request =>
+    ({ model, [list]: messages, store }) as Request
+  return {
+    check: (messages, to) => check(requestOf(messages, to), to),
+    repair: (messages, to) => {
+      const { request, repairs } = repair(requestOf(messages, to), to)
+      return { messages: (request as Readonly<Record<string, readonly unknown[]>>)[list]!, repairs }
+    },
+    usage,
+  }
+}
 
 const rules: Readonly<Record<WireName, Rules>> = {
-  anthropic: {
-    check: (messages, to) => checkAnthropic(anthropicRequest(messages, to), to),
-    repair: (messages, to) => {
-      const { request, repairs } = repairAnthropic(anthropicRequest(messages, to), to)
-      return { messages: request.messages, repairs }
-    },
-    usage: (reported) => anthropicUsage(reported as UsageReport),
-  },
-  'openai-chat': {
-    check: (messages, to) => checkChat(chatRequest(messages, to), to),
-    repair: (messages, to) => {
-      const { request, repairs } = repairChat(chatRequest(messages, to), to)
-      return { messages: request.messages, repairs }
-    },
-    usage: chatUsage,
-  },
-  'openai-responses': {
-    check: (messages, to) => checkResponses(responsesRequest(messages, to)),
-    repair: (messages, to) => {
-      const { request, repairs } = repairResponses(responsesRequest(messages, to))
-      return { messages: typeof request.input === 'string' ? messages : request.input, repairs }
-    },
-    usage: responsesUsage,
-  },
-  gemini: {
-    check: (messages, to) => checkGemini(geminiRequest(messages), to),
-    repair: (messages, to) => {
-      const { request, repairs } = repairGemini(geminiRequest(messages), to)
-      return { messages: request.contents, repairs }
-    },
-    usage: geminiUsage,
-  },
+  anthropic: rulesFor('anthropic', checkAnthropic, repairAnthropic, (reported) =>
+    anthropicUsage(reported as UsageReport),
+  ),
+  'openai-chat': rulesFor('openai-chat', checkChat, repairChat, chatUsage),
+  'openai-responses': rulesFor('openai-responses', checkResponses, repairResponses, responsesUsage),
+  gemini: rulesFor('gemini', checkGemini, repairGemini, geminiUsage),
 }
 
 /** A list as one that the wire accepts. What needs no change stays the same object. */

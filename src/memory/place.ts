@@ -12,7 +12,7 @@
 import { isAbsolute, join, normalize, parse, resolve, sep, basename, dirname } from 'node:path'
 import { safeName } from '../disk/safe-name.ts'
 import type { MemoryPlace } from './memory.ts'
-import { attempt, type FileSystem } from '../disk/fs.ts'
+import { attempt, type FileSystem, type OrWhy } from '../disk/fs.ts'
 import { readSmall } from '../disk/small-file.ts'
 
 export interface PlaceSources {
@@ -31,9 +31,7 @@ const directoryVariable = 'PALIMPSEST_MEMORY_DIRECTORY'
 export const remoteVariable = 'PALIMPSEST_REMOTE'
 const remoteDirectoryVariable = 'PALIMPSEST_REMOTE_MEMORY_DIRECTORY'
 
-export type Placed =
-  | { readonly ok: true; readonly places: MemoryPlaces }
-  | { readonly ok: false; readonly why: string }
+export type Placed = OrWhy<{ readonly places: MemoryPlaces }>
 
 export interface MemoryPlaces {
   readonly user: MemoryPlace

@@ -2,6 +2,7 @@
 // memories do not count as readings, the origin is derived and not claimed, a wording that cannot be shown gives way to the
 // user's own sentences, new days become dates, the caller has its say on what would be written, the store writes, and what
 // stands there then is told.
+import type { OrWhy } from '../disk/failure.ts'
 import { relative, sep } from 'node:path'
 import { absoluteDates, datedMemory, hasRelativeDate } from './format/dates.ts'
 import { readMemoryText } from './format/frontmatter.ts'
@@ -35,9 +36,7 @@ export interface Draft {
   readonly asks: boolean
 }
 
-export type Checked =
-  | { readonly ok: true; readonly approved: boolean }
-  | { readonly ok: false; readonly why: string }
+export type Checked = OrWhy<{ readonly approved: boolean }>
 
 export interface Kept {
   readonly sha256: string

@@ -3,6 +3,7 @@
 //
 // Retries are ours, not an SDK's, so that each is seen before it is waited for. They stop as soon as content has been
 // passed on, since what was shown cannot be taken back.
+import { setTimeout as setTimer } from 'node:timers/promises'
 import type { Clock } from '../transcript/ids.ts'
 import {
   verdictOnBreak,
@@ -246,16 +247,5 @@ export class Guard {
 }
 
 /** False when the caller aborted before the time was over. */
-function waited(ms: number, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return Promise.resolve(false)
-  return new Promise((resolve) => {
-    const end = (ok: boolean): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-      resolve(ok)
-    }
-    const onAbort = (): void => end(false)
-    const timer = setTimeout(() => end(true), ms)
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
-}
+const waited = (ms: number, signal: AbortSignal): Promise<boolean> =>
+  setTimer(ms, true, { signal }).catch(() => false)

@@ -7,7 +7,7 @@ import { estimateText } from '../projection/tokens.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import { fenced } from '../transcript/fence.ts'
-import { inputShape, text } from '../tools/input.ts'
+import { text, toolWith } from '../tools/input.ts'
 import { failed, headOf, succeeded } from '../tools/outcome.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Extensions } from './extensions.ts'
@@ -54,7 +54,7 @@ export async function loadSkills({ folders, fs = machineFileSystem }: SkillOptio
   }
 }
 
-const shape = inputShape({ name: text('The name of the skill') })
+const fields = { name: text('The name of the skill') }
 
 /** What the prompt says of them; empty where there are none. */
 function skillList(skills: readonly Page[]): string {
@@ -65,26 +65,20 @@ function skillList(skills: readonly Page[]): string {
 
 /** `load` reads the skill as it is now. */
 function toolForSkills(skills: readonly Page[], load: (skill: Page) => Promise<string | null>): Tool {
-  return {
-    spec: {
-      name: skillTool,
-      description: 'Return the page of a skill: how a kind of work is done here, and its files. Follow it.',
-      input_schema: shape.schema,
-    },
+  return toolWith(fields, {
+    name: skillTool,
+    description: 'Return the page of a skill: how a kind of work is done here, and its files. Follow it.',
     policy: { readOnly: true, results: 'never-clear', maxResultChars: null },
-    parse: (input) => shape.parse(input),
     run: async ({ name }) => {
       const skill = skills.find((one) => one.name === name)
       if (skill === undefined)
-        return failed(
-          `There is no skill ${String(name)}. There are: ${skills.map((one) => one.name).join(', ')}.`,
-        )
+        return failed(`There is no skill ${name}. There are: ${skills.map((one) => one.name).join(', ')}.`)
       const page = await load(skill)
       return page === null
         ? failed(`${skill.path} cannot be read any more, or has changed since the user approved it.`)
         : succeeded(shown(skill, page, defaults.extensions.skillTokens))
     },
-  }
+  }) as Tool
 }
 
 function shown(skill: Page, page: string, tokens: number): string {

@@ -1,9 +1,9 @@
 // Server-side context editing: the client keeps sending everything, the server leaves old reasoning or old
 // tool results out before the model and the cache see the prompt. Nothing is remembered between requests: the same
 // request is always edited the same way, so what is cleared moves on as new calls arrive.
-import type { WireBlock, WireContextEdit, WireMessage, WireRequest } from '../model/wire.ts'
+import type { WireBlock, WireContextEdit, WireRequest } from '../model/wire.ts'
 import type { SimulatedModel } from './models.ts'
-import { isThinking, placedBlocks, stringOf } from './rules/blocks.ts'
+import { isAsk, isThinking, placedBlocks, stringOf } from './rules/blocks.ts'
 
 export interface Edited {
   readonly request: WireRequest
@@ -70,12 +70,6 @@ function thinkingTurns(request: WireRequest) {
     turns.set(ask, [...(turns.get(ask) ?? []), { block, path }])
   }
   return [...turns.values()]
-}
-
-function isAsk({ role, content }: WireMessage): boolean {
-  return (
-    role === 'user' && (typeof content === 'string' || !content.some((block) => block.type === 'tool_result'))
-  )
 }
 
 function clearToolUses(request: WireRequest, edit: ToolClearing, weigh: Weighing): Edited {

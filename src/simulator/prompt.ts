@@ -7,7 +7,7 @@ import type { CacheControl, WireBlock, WireRequest, WireTool } from '../model/wi
 import type { Counter } from './counter.ts'
 import { chain, type Digests } from './digest.ts'
 import type { SimulatedModel } from './models.ts'
-import { innerBlocks, isThinking, messageBlocks } from './rules/blocks.ts'
+import { hasBlock, innerBlocks, isAsk, isThinking, messageBlocks } from './rules/blocks.ts'
 import { canCarryBreakpoint, ttlOf } from './rules/cache-breakpoints.ts'
 import { isRecord } from './rules/shape.ts'
 
@@ -77,7 +77,7 @@ export function readPrompt(request: WireRequest, model: SimulatedModel, options:
   const toolsHash = reader.hash
   reader.weigh(searches.reduce((sum, tool) => sum + counter.tool(tool, model), 0))
   const searchDigests = searches.map((tool) => digests.tool(tool))
-  reader.seed('system', request.speed ?? 'standard', String(citesAnywhere(request)), ...searchDigests)
+  reader.seed('system', request.speed ?? 'standard', String(hasBlock(request, cites)), ...searchDigests)
   for (const block of systemBlocks(request)) {
     reader.add('system', {
       item: block,
@@ -192,31 +192,15 @@ function messageSeed(request: WireRequest, model: SimulatedModel): readonly stri
   const effort = request.output_config?.effort ?? DEFAULT_EFFORT
   return [
     JSON.stringify(request.tool_choice ?? { type: 'auto' }),
-    String(hasImages(request)),
+    String(hasBlock(request, ({ type }) => type === 'image')),
     type,
     JSON.stringify(thinking),
     effort,
   ]
 }
 
-function hasImages(request: WireRequest): boolean {
-  return request.messages.some(
-    ({ content }) =>
-      typeof content !== 'string' &&
-      content.some(
-        (block) => block.type === 'image' || innerBlocks(block).some((inner) => inner.type === 'image'),
-      ),
-  )
-}
-
-function citesAnywhere(request: WireRequest): boolean {
-  const cites = (block: WireBlock): boolean =>
-    isRecord(block['citations']) && block['citations']['enabled'] === true
-  return request.messages.some(
-    ({ content }) =>
-      typeof content !== 'string' && content.some((block) => cites(block) || innerBlocks(block).some(cites)),
-  )
-}
+const cites = (block: WireBlock): boolean =>
+  isRecord(block['citations']) && block['citations']['enabled'] === true
 
 function isWebSearch(tool: WireTool): boolean {
   return tool.type?.startsWith('web_search_') === true
@@ -225,8 +209,5 @@ function isWebSearch(tool: WireTool): boolean {
 /** Models that do not keep old reasoning lose it when the user speaks again; a tool result is not a new turn. */
 function firstKeptThinking(request: WireRequest, model: SimulatedModel): number {
   if (model.keepsThinking) return 0
-  return request.messages.findLastIndex(
-    (message) =>
-      message.role === 'user' && !messageBlocks(message).some((block) => block.type === 'tool_result'),
-  )
+  return request.messages.findLastIndex(isAsk)
 }

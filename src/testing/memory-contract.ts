@@ -4,6 +4,7 @@
 //
 // `makeStore` gives an empty store each time.
 import assert from 'node:assert/strict'
+import type { Result } from '../transcript/store.ts'
 import type { MemoryStore, Applied } from '../memory/memory-store.ts'
 import type { Provenance } from '../memory/memory.ts'
 
@@ -26,6 +27,12 @@ const tool: Provenance = { ...user, kind: 'tool', trust: 'data', from: ['Read'] 
 const textOf = (name: string, body: string, type = 'project'): string =>
   `---\nname: ${name}\ndescription: what ${name} is about\ntype: ${type}\n---\n${body}\n`
 
+/** What went well; a failure says why not. */
+function good<T>(outcome: Result<T>): { readonly ok: true } & T {
+  assert.ok(outcome.ok, outcome.ok ? '' : outcome.failure.message)
+  return outcome
+}
+
 async function save(
   store: MemoryStore,
   file: string,
@@ -34,27 +41,19 @@ async function save(
   expected?: string | null,
 ): Promise<Applied> {
   const change = { file, text, ...(expected === undefined ? {} : { expected }) }
-  const done = await store.save(change, by, { via: 'session' })
-  assert.ok(done.ok, done.ok ? '' : done.failure.message)
-  return done.applied
+  return good(await store.save(change, by, { via: 'session' })).applied
 }
 
-async function read(store: MemoryStore, file: string) {
-  const found = await store.read(file)
-  assert.ok(found.ok, found.ok ? '' : found.failure.message)
-  return found
-}
+const read = async (store: MemoryStore, file: string) => good(await store.read(file))
 
 async function files(store: MemoryStore): Promise<readonly string[]> {
-  const listed = await store.list()
-  assert.ok(listed.ok, listed.ok ? '' : listed.failure.message)
+  const listed = good(await store.list())
   assert.equal(listed.total, listed.memories.length)
   return listed.memories.map(({ file }) => file).sort()
 }
 
 async function search(store: MemoryStore, query: string): Promise<readonly string[]> {
-  const found = await store.search(query, 5, new AbortController().signal)
-  assert.ok(found.ok, found.ok ? '' : found.failure.message)
+  const found = good(await store.search(query, 5, new AbortController().signal))
   return found.hits.map(({ memory }) => memory.file)
 }
 
@@ -179,8 +178,7 @@ export const memoryContract: readonly MemoryCase[] = [
       assert.ok(!raising.ok)
       assert.deepEqual(await files(store), ['a.md', 'b.md'])
       assert.match((await read(store, 'b.md')).text, /two/)
-      const made = await store.sets.save(wanted(b), how)
-      assert.ok(made.ok, made.ok ? '' : made.failure.message)
+      const made = good(await store.sets.save(wanted(b), how))
       assert.deepEqual(
         made.applied.map(({ file, kind }) => [file, kind]),
         [
@@ -200,16 +198,8 @@ export const memoryContract: readonly MemoryCase[] = [
       const store = await makeStore()
       const { sets } = store
       if (sets === undefined) return
-      const last = async (): Promise<number> => {
-        const found = await sets.last()
-        assert.ok(found.ok, found.ok ? '' : found.failure.message)
-        return found.at
-      }
-      const begin = async () => {
-        const found = await sets.begin()
-        assert.ok(found.ok, found.ok ? '' : found.failure.message)
-        return found.begun
-      }
+      const last = async (): Promise<number> => good(await sets.last()).at
+      const begin = async () => good(await sets.begin()).begun
       assert.equal(await last(), 0)
       const first = await begin()
       assert.ok(first !== null)

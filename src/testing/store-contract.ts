@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { encode } from '../transcript/codec.ts'
 import type { StoredEntry } from '../transcript/fact.ts'
 import { seq, sessionId, type Seq } from '../transcript/ids.ts'
-import { storeWith, type Store } from '../transcript/store.ts'
+import { storeWith, type Lease, type Store } from '../transcript/store.ts'
 import { listingCases } from './store-listing-contract.ts'
 import {
   checkpointAt,
@@ -53,6 +53,14 @@ const leavingNothingOpen = (item: ContractCase): ContractCase => ({
   },
 })
 
+/** A case of a new store whose one session is leased. */
+const onMain =
+  (run: (store: Store, lease: Lease) => Promise<void>): ContractCase['run'] =>
+  async (makeStore) => {
+    const store = await makeStore()
+    await run(store, (await leased(store, main)).lease)
+  }
+
 const cases: readonly ContractCase[] = [
   {
     rule: 'S2',
@@ -72,9 +80,7 @@ const cases: readonly ContractCase[] = [
   {
     rule: 'S2',
     title: 'ranges hold both ends, and a range that lies elsewhere is empty',
-    run: async (makeStore) => {
-      const store = await makeStore()
-      const { lease } = await leased(store, main)
+    run: onMain(async (store, lease) => {
       await stored(store, lease, notes(0, 9), 0)
       const places = async (range: { from?: Seq; to?: Seq }): Promise<number[]> =>
         (await readEntries(store.read(main, range))).map((entry) => entry.seq)
@@ -84,14 +90,12 @@ const cases: readonly ContractCase[] = [
       assert.deepEqual(await places({ from: seq(4), to: seq(4) }), [4])
       assert.deepEqual(await places({ from: seq(10) }), [])
       assert.deepEqual(await places({ from: seq(5), to: seq(4) }), [])
-    },
+    }),
   },
   {
     rule: 'S3',
     title: 'reading back gives the newest first, from the end or from before a place',
-    run: async (makeStore) => {
-      const store = await makeStore()
-      const { lease } = await leased(store, main)
+    run: onMain(async (store, lease) => {
       await stored(store, lease, notes(0, 5), 0)
       const back = async (before?: Seq): Promise<number[]> =>
         (await readEntries(store.readBack(main, before))).map((entry) => entry.seq)
@@ -99,27 +103,23 @@ const cases: readonly ContractCase[] = [
       assert.deepEqual(await back(seq(3)), [2, 1, 0])
       assert.deepEqual(await back(seq(0)), [])
       assert.deepEqual(await back(seq(99)), [5, 4, 3, 2, 1, 0])
-    },
+    }),
   },
   {
     rule: 'S4',
     title: 'an empty session takes any first place and goes on counting from there',
-    run: async (makeStore) => {
-      const store = await makeStore()
-      const { lease } = await leased(store, main)
+    run: onMain(async (store, lease) => {
       await stored(store, lease, notes(40, 42), 40)
       assert.deepEqual(await readEntries(store.read(main)), notes(40, 42))
       assert.deepEqual(await readEntries(store.read(main, { from: seq(0), to: seq(41) })), notes(40, 41))
       await released(store, lease)
       assert.equal((await leased(store, main)).next, 43)
-    },
+    }),
   },
   {
     rule: 'T2',
     title: 'a taken place is refused with the next free one, and nothing of the append is kept',
-    run: async (makeStore) => {
-      const store = await makeStore()
-      const { lease } = await leased(store, main)
+    run: onMain(async (store, lease) => {
       await stored(store, lease, notes(0, 1), 0)
       for (const wrong of [0, 1, 3]) {
         const outcome = await store.append(lease, notes(wrong, wrong + 1), seq(wrong), 'now')
@@ -129,7 +129,7 @@ const cases: readonly ContractCase[] = [
       assert.equal(!crooked.ok && crooked.why === 'failed' && crooked.failure.code, 'bad-entry')
       assert.deepEqual(await readEntries(store.read(main)), notes(0, 1))
       await stored(store, lease, notes(2, 2), 2)
-    },
+    }),
   },
   {
     rule: 'T2',
@@ -169,9 +169,7 @@ const cases: readonly ContractCase[] = [
   {
     rule: 'S5',
     title: 'text of any script, line separators and control characters come back as they were',
-    run: async (makeStore) => {
-      const store = await makeStore()
-      const { lease } = await leased(store, main)
+    run: onMain(async (store, lease) => {
       const texts = [
         '修复登录',
         '👩‍👩‍👧 🔥',
@@ -186,7 +184,7 @@ const cases: readonly ContractCase[] = [
       await stored(store, lease, entries, 0)
       assert.deepEqual(await readEntries(store.read(main)), entries)
       assert.deepEqual(await readEntries(store.readBack(main)), [...entries].reverse())
-    },
+    }),
   },
   {
     rule: 'T3',
@@ -210,13 +208,11 @@ const cases: readonly ContractCase[] = [
   {
     rule: 'S7',
     title: 'an entry that is too long is refused by name and the session goes on',
-    run: async (makeStore) => {
-      const store = await makeStore()
-      const { lease } = await leased(store, main)
+    run: onMain(async (store, lease) => {
       const outcome = await store.append(lease, [noteEntry(0, 'x'.repeat(17 * 1024 * 1024))], seq(0), 'none')
       assert.equal(!outcome.ok && outcome.why === 'failed' && outcome.failure.code, 'too-large')
       await stored(store, lease, notes(0, 0), 0)
-    },
+    }),
   },
   {
     rule: 'S8',
@@ -237,9 +233,7 @@ const cases: readonly ContractCase[] = [
   {
     rule: 'S9',
     title: 'a blob is kept once, whole, under a safe name, and read in parts',
-    run: async (makeStore) => {
-      const store = await makeStore()
-      const { lease } = await leased(store, main)
+    run: onMain(async (store, lease) => {
       const bytes = Buffer.from('grüße 🔥 '.repeat(1000))
       const names = ['toolu_01AbC', '../../escape', '/etc/passwd', 'nul', 'a\0b', 'x'.repeat(300), '‮evil', '']
       const blobs = new Set<string>()
@@ -266,14 +260,12 @@ const cases: readonly ContractCase[] = [
       assert.equal(codeOf(await store.putBlob(lease, 'toolu_01AbC', Buffer.from('other'))), 'exists')
       assert.equal(codeOf(await store.putBlob(lease, 'broken', failing())), 'source-failed')
       assert.equal(codeOf(await store.getBlob(main, 'broken')), 'not-found')
-    },
+    }),
   },
   {
     rule: 'S10',
     title: 'the newest checkpoint comes back as it was, and one that covers what is not written is refused',
-    run: async (makeStore) => {
-      const store = await makeStore()
-      const { lease } = await leased(store, main)
+    run: onMain(async (store, lease) => {
       assert.equal(codeOf(await store.putCheckpoint(lease, checkpointAt(0))), 'not-found')
       await stored(store, lease, notes(0, 9), 0)
       assert.equal(codeOf(await store.putCheckpoint(lease, checkpointAt(10))), 'not-found')
@@ -283,15 +275,13 @@ const cases: readonly ContractCase[] = [
       }
       await stored(store, lease, notes(10, 12), 10)
       assert.deepEqual(await store.getCheckpoint(main), checkpointAt(4))
-    },
+    }),
   },
   ...listingCases,
   {
     rule: 'S12',
     title: 'appends made at once are stored one after another, each with the outcome it deserves',
-    run: async (makeStore) => {
-      const store = await makeStore()
-      const { lease } = await leased(store, main)
+    run: onMain(async (store, lease) => {
       const outcomes = await Promise.all(
         Array.from({ length: 30 }, (_, place) =>
           store.append(
@@ -305,7 +295,7 @@ const cases: readonly ContractCase[] = [
       assert.ok(outcomes.every((outcome) => outcome.ok))
       assert.equal((await store.sync(lease)).ok, true)
       assert.equal((await readEntries(store.read(main))).length, 30)
-    },
+    }),
   },
 ]
 

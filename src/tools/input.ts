@@ -1,13 +1,12 @@
 // The input of a tool, declared once: the JSON schema that the model sees and the check of what it sends come from the
 // same fields, so that they cannot drift apart. Numbers and booleans sent as text are taken as meant; `null` for a field
 // that may be left out means left out. A refusal names the field.
+import type { OrWhy } from '../disk/failure.ts'
 import { isRecord } from '../transcript/content.ts'
 import type { ToolSpec } from '../transcript/fact.ts'
 import type { Tool } from './tool.ts'
 
-export type Checked<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly why: string }
+export type Checked<T> = OrWhy<{ readonly value: T }>
 
 export interface Field<T> {
   readonly schema: Readonly<Record<string, unknown>>
@@ -19,141 +18,115 @@ export type InputOf<F> = { readonly [K in keyof F]: F[K] extends Field<infer T> 
 
 export interface InputShape<T> {
   readonly schema: Readonly<Record<string, unknown>>
-  parse(
-    input: Readonly<Record<string, unknown>>,
-  ): { readonly ok: true; readonly input: T } | { readonly ok: false; readonly why: string }
+  parse(input: Readonly<Record<string, unknown>>): OrWhy<{ readonly input: T }>
 }
 
 /** A field whose name says it all has no description: every request would pay for it. */
-const about = (description: string): { readonly description?: string } =>
-  description === '' ? {} : { description }
+const field = <T>(
+  type: string,
+  description: string,
+  limits: Readonly<Record<string, unknown>>,
+  check: Field<T>['check'],
+): Field<T> => ({
+  schema: { type, ...(description === '' ? {} : { description }), ...limits },
+  required: true,
+  check,
+})
 
 const refuse = (why: string) => ({ ok: false, why }) as const
 
 /** Words. */
 export function text(description: string, maxChars?: number): Field<string> {
-  return {
-    schema: { type: 'string', ...about(description) },
-    required: true,
-    check(value, name) {
-      if (typeof value !== 'string') return refuse(`\`${name}\` must be text, not ${kindOf(value)}`)
-      if (maxChars !== undefined && value.length > maxChars)
-        return refuse(`\`${name}\` is longer than ${maxChars} characters`)
-      return { ok: true, value }
-    },
-  }
+  return field('string', description, {}, (value, name) => {
+    if (typeof value !== 'string') return refuse(`\`${name}\` must be text, not ${kindOf(value)}`)
+    if (maxChars !== undefined && value.length > maxChars)
+      return refuse(`\`${name}\` is longer than ${maxChars} characters`)
+    return { ok: true, value }
+  })
 }
 
 /** A whole number within limits. */
 export function whole(description: string, from: number, to?: number): Field<number> {
-  return {
-    schema: {
-      type: 'integer',
-      ...about(description),
-      minimum: from,
-      ...(to !== undefined && { maximum: to }),
-    },
-    required: true,
-    check(value, name) {
-      const number = typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value
-      if (typeof number !== 'number' || !Number.isSafeInteger(number)) {
-        return refuse(`\`${name}\` must be a whole number, not ${kindOf(value)}`)
-      }
-      if (number < from || (to !== undefined && number > to)) {
-        return refuse(
-          `\`${name}\` is ${number}, but must be ${to === undefined ? `at least ${from}` : `from ${from} to ${to}`}`,
-        )
-      }
-      return { ok: true, value: number }
-    },
-  }
+  const limits = { minimum: from, ...(to !== undefined && { maximum: to }) }
+  return field('integer', description, limits, (value, name) => {
+    const number = typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value
+    if (typeof number !== 'number' || !Number.isSafeInteger(number))
+      return refuse(`\`${name}\` must be a whole number, not ${kindOf(value)}`)
+    if (number >= from && (to === undefined || number <= to)) return { ok: true, value: number }
+    const allowed = to === undefined ? `at least ${from}` : `from ${from} to ${to}`
+    return refuse(`\`${name}\` is ${number}, but must be ${allowed}`)
+  })
 }
 
 /** True or false. */
 export function flag(description: string): Field<boolean> {
-  return {
-    schema: { type: 'boolean', ...about(description) },
-    required: true,
-    check(value, name) {
-      const meant = value === 'true' ? true : value === 'false' ? false : value
-      return typeof meant === 'boolean'
-        ? { ok: true, value: meant }
-        : refuse(`\`${name}\` must be true or false, not ${kindOf(value)}`)
-    },
-  }
+  return field('boolean', description, {}, (value, name) => {
+    const meant = value === 'true' ? true : value === 'false' ? false : value
+    return typeof meant === 'boolean'
+      ? { ok: true, value: meant }
+      : refuse(`\`${name}\` must be true or false, not ${kindOf(value)}`)
+  })
 }
 
 /** One of several words. */
 export function choice<const T extends string>(description: string, values: readonly T[]): Field<T> {
-  return {
-    schema: { type: 'string', ...about(description), enum: values },
-    required: true,
-    check(value, name) {
-      const found = values.find((one) => one === value)
-      return found === undefined
-        ? refuse(`\`${name}\` must be one of ${values.join(', ')}`)
-        : { ok: true, value: found }
-    },
-  }
+  return field('string', description, { enum: values }, (value, name) => {
+    const found = values.find((one) => one === value)
+    return found === undefined
+      ? refuse(`\`${name}\` must be one of ${values.join(', ')}`)
+      : { ok: true, value: found }
+  })
 }
 
 /** A list of one kind of field. */
 export function list<T>(description: string, of: Field<T>, most: number): Field<readonly T[]> {
-  return {
-    schema: { type: 'array', ...about(description), items: of.schema, maxItems: most },
-    required: true,
-    check(value, name) {
-      if (!Array.isArray(value)) return refuse(`\`${name}\` must be a list, not ${kindOf(value)}`)
-      if (value.length > most)
-        return refuse(`\`${name}\` has ${value.length} items; at most ${most} are allowed`)
-      const out: T[] = []
-      for (const [at, item] of value.entries()) {
-        const checked = of.check(item, `${name}[${at}]`)
-        if (!checked.ok) return checked
-        out.push(checked.value)
-      }
-      return { ok: true, value: out }
-    },
-  }
+  return field('array', description, { items: of.schema, maxItems: most }, (value, name) => {
+    if (!Array.isArray(value)) return refuse(`\`${name}\` must be a list, not ${kindOf(value)}`)
+    if (value.length > most)
+      return refuse(`\`${name}\` has ${value.length} items; at most ${most} are allowed`)
+    const out: T[] = []
+    for (const [at, item] of value.entries()) {
+      const checked = of.check(item, `${name}[${at}]`)
+      if (!checked.ok) return checked
+      out.push(checked.value)
+    }
+    return { ok: true, value: out }
+  })
 }
 
 /** Fields inside a field. */
 export function object<F extends Readonly<Record<string, Field<unknown>>>>(fields: F): Field<InputOf<F>> {
   const names = Object.keys(fields)
-  return {
-    schema: {
-      type: 'object',
-      properties: Object.fromEntries(names.map((name) => [name, fields[name]!.schema])),
-      required: names.filter((name) => fields[name]!.required),
-    },
-    required: true,
-    check(value, name) {
-      if (!isRecord(value)) return refuse(`\`${name}\` must be an object, not ${kindOf(value)}`)
-      const within = (field: string) => (name === '' ? field : `${name}.${field}`)
-      const strange = Object.keys(value).find((key) => !Object.hasOwn(fields, key))
-      if (strange !== undefined)
-        return refuse(`there is no \`${within(strange)}\`; the fields are ${names.join(', ')}`)
-      const out: Record<string, unknown> = {}
-      for (const key of names) {
-        const given = Object.hasOwn(value, key) ? value[key] : undefined
-        if (given === undefined && fields[key]!.required) return refuse(`\`${within(key)}\` is missing`)
-        const checked = fields[key]!.check(given, within(key))
-        if (!checked.ok) return checked
-        out[key] = checked.value
-      }
-      // Each field has been checked by its own declaration, from which the type follows.
-      return { ok: true, value: out as InputOf<F> }
-    },
+  const inner = {
+    properties: Object.fromEntries(names.map((name) => [name, fields[name]!.schema])),
+    required: names.filter((name) => fields[name]!.required),
   }
+  return field('object', '', inner, (value, name) => {
+    if (!isRecord(value)) return refuse(`\`${name}\` must be an object, not ${kindOf(value)}`)
+    const within = (key: string) => (name === '' ? key : `${name}.${key}`)
+    const strange = Object.keys(value).find((key) => !Object.hasOwn(fields, key))
+    if (strange !== undefined)
+      return refuse(`there is no \`${within(strange)}\`; the fields are ${names.join(', ')}`)
+    const out: Record<string, unknown> = {}
+    for (const key of names) {
+      const given = Object.hasOwn(value, key) ? value[key] : undefined
+      if (given === undefined && fields[key]!.required) return refuse(`\`${within(key)}\` is missing`)
+      const checked = fields[key]!.check(given, within(key))
+      if (!checked.ok) return checked
+      out[key] = checked.value
+    }
+    // Each field has been checked by its own declaration, from which the type follows.
+    return { ok: true, value: out as InputOf<F> }
+  })
 }
 
 /** A field that may be left out. */
-export function optional<T>(field: Field<T>): Field<T | undefined> {
+export function optional<T>(given: Field<T>): Field<T | undefined> {
   return {
-    schema: field.schema,
+    schema: given.schema,
     required: false,
     check: (value, name) =>
-      value === undefined || value === null ? { ok: true, value: undefined } : field.check(value, name),
+      value === undefined || value === null ? { ok: true, value: undefined } : given.check(value, name),
   }
 }
 

@@ -1,4 +1,5 @@
 // The Tool port: what the agent can do. `run` never throws; what goes wrong is a result with `isError`.
+import type { OrWhy } from '../disk/failure.ts'
 import type { Lineage } from '../memory/trust/lineage.ts'
 import type { FileChange } from './files/file-change.ts'
 import type { UserBlock } from '../transcript/content.ts'
@@ -38,9 +39,7 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly spec: ToolSpec
   readonly policy: ToolPolicy
   /** Why the input does not fit, or the input itself, checked. */
-  parse(
-    input: Readonly<Record<string, unknown>>,
-  ): { readonly ok: true; readonly input: Input } | { readonly ok: false; readonly why: string }
+  parse(input: Readonly<Record<string, unknown>>): OrWhy<{ readonly input: Input }>
   run(input: Input, env: ToolEnv, signal: AbortSignal): Promise<ToolOutcome>
   /** The call it stands for, where it only hands on to another tool: permission and hooks see that one. */
   readonly reaches?: ((input: Readonly<Record<string, unknown>>) => ReachedCall) | undefined
@@ -108,15 +107,12 @@ export interface ToolEnv {
   readonly now: () => number
 }
 
-export type SpillOutcome =
-  | {
-      readonly ok: true
-      readonly blob: string
-      readonly bytes: number
-      readonly sha256: string
-      readonly path?: string | undefined
-    }
-  | { readonly ok: false; readonly why: string }
+export type SpillOutcome = OrWhy<{
+  readonly blob: string
+  readonly bytes: number
+  readonly sha256: string
+  readonly path?: string | undefined
+}>
 
 /** The files read in this session and how they were then; bounded, copied into forks. */
 export interface ReadFiles {

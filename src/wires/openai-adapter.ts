@@ -92,7 +92,8 @@ async function* eventsIn(body: ReadableStream<Uint8Array>, touch: () => void): A
   const decoder = new TextDecoder()
   let rest = ''
   let data: string[] = []
-  for await (const chunk of chunksOf(body)) {
+  // Whoever stops listening lets go of the connection: leaving the loop cancels the stream.
+  for await (const chunk of body) {
     touch()
     const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop() ?? ''
@@ -117,18 +118,4 @@ function fieldOf(line: string): readonly [field: string, value: string] {
   if (colon < 0) return [line, '']
   const value = line.slice(colon + 1)
   return [line.slice(0, colon), value.startsWith(' ') ? value.slice(1) : value]
-}
-
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      yield value
-    }
-  } finally {
-    // Whoever stops listening lets go of the connection.
-    await reader.cancel().catch(() => undefined)
-  }
 }

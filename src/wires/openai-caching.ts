@@ -50,6 +50,22 @@ export function systemParts(
   )
 }
 
+/** A body of either API: the model, `head`, the tools, and the list of messages that begins with the system prompt. */
+export function openAiBody(
+  { segments: { model, tools, system }, messages }: BodyParts,
+  head: string,
+  list: 'messages' | 'input',
+  systemJson: (system: readonly Segment[]) => string,
+  rest: string,
+): string {
+  const offered = tools.length === 0 ? '' : `,"tools":[${tools.map(({ json }) => json).join(',')}]`
+  const first = system.length === 0 ? '' : `${systemJson(system)},`
+  // Put together with `+`: the engine keeps such a string in pieces, so the messages are not copied once more.
+  return (
+    `{"model":${JSON.stringify(model)}${head}${offered},"${list}":[${first}` + messages + ']' + rest + '}'
+  )
+}
+
 /** A message with the breakpoint on one of its parts, which stands in it as it was written. */
 function itemWithBreakpoint({ json, blocks }: SentMessage, at: number, field: string): string {
   let [from, end] = [0, 0]

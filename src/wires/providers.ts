@@ -15,14 +15,8 @@ export interface ProviderSettings {
 }
 export type ProvidersByName = Readonly<Record<string, ProviderSettings>>
 
-export interface Provider {
-  readonly name: string
+export interface Provider extends Omit<ServerRow, 'wires'> {
   readonly wire: WireName
-  readonly baseUrl: string | null
-  readonly keyVariable: string | null
-  readonly keyHeader: ServerRow['keyHeader']
-  readonly query?: Readonly<Record<string, string>> | undefined
-  readonly quirks: Quirks
 }
 
 /**

@@ -64,6 +64,9 @@ export const refusalOf = (error: unknown): ServerRefusal => ({
   header: () => null,
 })
 
+/** What only the Messages API says beside an answer. */
+export const nothingMore = { appliedEdits: [], inputTransformations: [], diagnostics: null } as const
+
 /** A whole answer, fed to the reader of its stream at once. */
 export function readWhole(reader: AnswerReader, answer: unknown): ModelMessage | null {
   reader.feed(answer)

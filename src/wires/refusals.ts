@@ -22,20 +22,24 @@ interface RefusalWords {
   readonly waits: RegExp
 }
 
-const codesByStatus: Readonly<Record<number, PlainCode>> = {
+/** What a status means on every wire. */
+export const codesByStatus: Readonly<Record<number, PlainCode>> = {
   401: 'unauthorized',
   402: 'unauthorized',
   403: 'unauthorized',
-  404: 'invalid',
   408: 'server',
   409: 'server',
-  413: 'too-large',
   429: 'rate-limited',
-  503: 'overloaded',
   529: 'overloaded',
 }
-const firstServerStatus = 500
-const firstErrorStatus = 400
+const tableCodes: typeof codesByStatus = {
+  ...codesByStatus,
+  404: 'invalid',
+  413: 'too-large',
+  503: 'overloaded',
+}
+export const firstServerStatus = 500
+export const firstErrorStatus = 400
 export const passing: readonly PlainCode[] = ['rate-limited', 'overloaded', 'server', 'network', 'cut-short']
 const notOffered =
   /not (?:supported|permitted|allowed|available|enabled)|unsupported|unknown|unrecognized|does not support|invalid value/i
@@ -94,7 +98,7 @@ function codeOf(
   const named = names.flatMap((name) => (name === null ? [] : (words.codes[name] ?? []))).at(0)
   if (status === null || status < firstErrorStatus) return named ?? 'server'
   if (status < firstServerStatus && named !== undefined && named !== 'server') return named
-  return codesByStatus[status] ?? (status >= firstServerStatus ? 'server' : 'invalid')
+  return tableCodes[status] ?? (status >= firstServerStatus ? 'server' : 'invalid')
 }
 
 const mediaRefused = (message: string, status: number | null): Verdict => ({

@@ -14,6 +14,10 @@ export function repairNotes(): RepairNotes {
   return { repairs, note: (rule, path, what) => void repairs.push({ rule, path, what }) }
 }
 
+/** Nothing was changed: the very items, in their order. */
+export const sameItems = (kept: readonly unknown[], given: readonly unknown[]): boolean =>
+  kept.length === given.length && kept.every((item, index) => item === given[index])
+
 /** A finding of a check, with its place. */
 export const problem = (rule: string, path: string, what: string): WireProblem => ({ rule, path, what })
 

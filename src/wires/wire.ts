@@ -74,11 +74,7 @@ export interface WireRepaired<Request> {
   readonly request: Request
   readonly repairs: readonly WireRepair[]
 }
-export interface WireRepair {
-  readonly rule: string
-  readonly path: string
-  readonly what: string
-}
+export type WireRepair = WireProblem
 
 export interface WireCapabilities {
   /** The client chooses what is cached, by breakpoints. */

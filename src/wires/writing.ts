@@ -129,6 +129,16 @@ export function userBlocks(
   return { results, others }
 }
 
+/** A user message of items: each result is one, and everything else is another. */
+export function userItems(
+  { results, others }: ReturnType<typeof userBlocks>,
+  userJson: (parts: readonly string[]) => string,
+): readonly SentMessage[] {
+  const said = others.length === 0 ? [] : [userJson(others.map(({ json }) => json))]
+  const items = [...results.map(({ json }) => json), ...said]
+  return items.length === 0 ? [] : [sentMessage('user', items.join(','), [...results, ...others])]
+}
+
 /** What a summary of the server says in words; other content of a server's own says nothing elsewhere. */
 export const serverText = (block: ViewBlock): string | null =>
   block.type === 'compaction' && 'content' in block && typeof block.content === 'string'
@@ -176,11 +186,12 @@ export function mediaOf(
 export const dataUrl = (mime: string, data: string): string => `data:${mime};base64,${data}`
 
 /** The texts of a result as one; media stand elsewhere. */
-export function resultText({ content, is_error }: ToolResultBlock): string {
+export function saidBy({ content }: ToolResultBlock): string {
   const text = textIn(content)
-  const said = text.trim() === '' ? (content.some(isMedia) ? '(see below)' : noOutput) : text
-  return is_error ? `${failedPrefix}${said}` : said
+  return text.trim() === '' ? (content.some(isMedia) ? '(see below)' : noOutput) : text
 }
+export const resultText = (block: ToolResultBlock): string =>
+  block.is_error ? `${failedPrefix}${saidBy(block)}` : saidBy(block)
 /** No field says so on wires whose results are plain text. */
 const failedPrefix = '(The call failed.)\n'
 

@@ -1,5 +1,6 @@
 // An agent that begins with its parent's conversation: a fork whose tools run. It reads the parent's prefix from the
 // cache, puts away only what it has done itself, and works in the parent's folder.
+import type { OrWhy } from '../../disk/failure.ts'
 import type { Session } from '../../engine/session.ts'
 import { restriction } from '../../tools/permission/pipeline.ts'
 import { aboutOf, neverAborted, type AgentAsk } from './types.ts'
@@ -8,9 +9,7 @@ import type { Watch } from './worker.ts'
 import { forkDirective } from './texts.ts'
 import { Worker, type Finished } from './worker.ts'
 
-export type ForkedAgent =
-  | { readonly ok: true; readonly worker: Worker; readonly work: () => Promise<Finished> }
-  | { readonly ok: false; readonly why: string }
+export type ForkedAgent = OrWhy<{ readonly worker: Worker; readonly work: () => Promise<Finished> }>
 
 /** In its list, so that the prefix stays the same, and refused when called. */
 const refused = new Set(['Agent', 'Agents'])

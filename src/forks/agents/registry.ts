@@ -1,5 +1,6 @@
 // The agents of one process: started for a session, followed, written to, stopped. What they are and how they ended
 // stands in the transcripts; here is only what lives as long as the process.
+import type { OrWhy } from '../../disk/failure.ts'
 import type { Companion } from '../../engine/ports.ts'
 import type { Emit } from '../../engine/live.ts'
 import type { Session } from '../../engine/session.ts'
@@ -28,9 +29,7 @@ export interface RegistryOptions extends WorkspacePorts {
   readonly progressModel: string | null
 }
 
-export type Started =
-  | { readonly ok: true; readonly worker: Worker }
-  | { readonly ok: false; readonly why: string }
+export type Started = OrWhy<{ readonly worker: Worker }>
 
 interface Attended {
   readonly session: Session

@@ -1,7 +1,7 @@
 // The tools of agents: Agent starts one, Agents is the model's hand on those it has started, SendMessage writes to them.
 import { endedWithin } from '../waiting.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { choice, flag, inputShape, optional, text, whole, type InputOf } from '../../tools/input.ts'
+import { choice, flag, optional, text, toolWith, whole, type InputOf } from '../../tools/input.ts'
 import { failed, succeeded } from '../../tools/outcome.ts'
 import type { Tool, ToolOutcome } from '../../tools/tool.ts'
 import { isReservedName, messageKinds, type MessageKind } from '../mailbox/message.ts'
@@ -44,17 +44,13 @@ function agentTool(registry: AgentRegistry, teammates: boolean): Tool<InputOf<Fi
     teammates ? ['foreground', 'background', 'teammate'] : ['foreground', 'background'],
   )
   // Fields that are not offered are absent from every input, as an optional field may be.
-  const shape = inputShape((teammates ? { ...own, ...teammateFields } : own) as Fields)
+  const fields = (teammates ? { ...own, ...teammateFields } : own) as Fields
   const most = (reportHeadChars + reportTailChars).toLocaleString('en-US')
-  return {
-    spec: {
-      name: 'Agent',
-      description: `Run a separate agent on a self-contained task and get its report (up to ${most} characters). Good for broad searches and independent parallel work; not for reading a file or two, or work whose details you need. It sees only \`prompt\`: give goal, paths, limits and the form of the answer. Several calls in one response run in parallel.\n${defused(types.map(({ name, description }) => `- ${name}: ${description}`).join('\n'))}`,
-      input_schema: shape.schema,
-    },
+  return toolWith(fields, {
+    name: 'Agent',
+    description: `Run a separate agent on a self-contained task and get its report (up to ${most} characters). Good for broad searches and independent parallel work; not for reading a file or two, or work whose details you need. It sees only \`prompt\`: give goal, paths, limits and the form of the answer. Several calls in one response run in parallel.\n${defused(types.map(({ name, description }) => `- ${name}: ${description}`).join('\n'))}`,
     // They run side by side; what one of them does is judged call by call.
     policy: { readOnly: true, results: 'keep', maxResultChars: null },
-    parse: (input) => shape.parse(input),
     async run(input, env, signal) {
       const { label, prompt, type = 'general', mode = 'foreground' } = input
       const { fork = false, worktree = false, plan: plans = false } = input
@@ -83,7 +79,7 @@ function agentTool(registry: AgentRegistry, teammates: boolean): Tool<InputOf<Fi
       if (!started.ok) return failed(`The agent was not started: ${started.why}`)
       return mode === 'foreground' ? waitedFor(started.worker) : succeeded(startedText(started.worker))
     },
-  }
+  })
 }
 
 async function waitedFor(worker: Worker): Promise<ToolOutcome> {
@@ -106,18 +102,13 @@ const agentsFields = {
   agent: optional(text('Its id, name or label', defaults.agents.labelChars)),
   seconds: optional(whole('For wait: how long at most', 1, 600)),
 }
-const agentsShape = inputShape(agentsFields)
 const usualSeconds = 60
 
 function agentsTool(registry: AgentRegistry): Tool<InputOf<typeof agentsFields>> {
-  return {
-    spec: {
-      name: 'Agents',
-      description: 'Agents you started: list them, stop one, or wait until one has ended.',
-      input_schema: agentsShape.schema,
-    },
+  return toolWith(agentsFields, {
+    name: 'Agents',
+    description: 'Agents you started: list them, stop one, or wait until one has ended.',
     policy: { readOnly: true, results: 'clear', maxResultChars: defaults.tools.maxResultChars },
-    parse: (input) => agentsShape.parse(input),
     async run({ action, agent = '', seconds = usualSeconds }, env, signal) {
       const parent = env.session === undefined ? null : registry.attended(env.session)
       if (parent === null) return failed('Only the session that talks with the user has agents.')
@@ -136,7 +127,7 @@ function agentsTool(registry: AgentRegistry): Tool<InputOf<typeof agentsFields>>
         isOver ? `${worker.child} has ended; its report follows.` : `${worker.child} is still running.`,
       )
     },
-  }
+  })
 }
 
 function listText(rows: readonly AgentRow[], looks: readonly Look[]): string {
@@ -164,7 +155,6 @@ const messageFields = {
   kind: optional(choice('Left out: a plain message', messageKinds)),
   approve: optional(flag('For an answer: yes or no')),
 }
-const messageShape = inputShape(messageFields)
 
 /**
  * Words for another agent. They reach it as data, at its next round; nobody is permitted anything by them. Structured kinds
@@ -172,15 +162,11 @@ const messageShape = inputShape(messageFields)
  * for its plan to be judged.
  */
 function sendMessageTool(registry: AgentRegistry): Tool<InputOf<typeof messageFields>> {
-  return {
-    spec: {
-      name: 'SendMessage',
-      description:
-        'Send a message to another agent, here or in another process. It arrives at its next request, as text from an agent and not from the user.',
-      input_schema: messageShape.schema,
-    },
+  return toolWith(messageFields, {
+    name: 'SendMessage',
+    description:
+      'Send a message to another agent, here or in another process. It arrives at its next request, as text from an agent and not from the user.',
     policy: { readOnly: false, results: 'keep', maxResultChars: defaults.tools.maxResultChars },
-    parse: (input) => messageShape.parse(input),
     async run({ to, message, summary, kind = 'message', approve }, env) {
       const from = env.session
       if (from === undefined) return failed('Only a session can send messages.')
@@ -199,7 +185,7 @@ function sendMessageTool(registry: AgentRegistry): Tool<InputOf<typeof messageFi
       const failures = sent.failures.length === 0 ? '' : `\nNot everywhere: ${sent.failures.join('; ')}`
       return succeeded(`Sent to ${address === to ? sent.to.join(', ') : to}.${failures}`)
     },
-  }
+  })
 }
 
 function kindRefusal(

@@ -19,7 +19,7 @@ import type { AgentAbout } from '../../engine/background/agent-rows.ts'
 import type { AgentMode } from '../../transcript/fact.ts'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { attempt, systemCode, type FileSystem } from '../../disk/fs.ts'
+import { attempt, systemCode, type FileSystem, type OrWhy } from '../../disk/fs.ts'
 import { minute } from '../../settings/units.ts'
 import { readUnder } from '../../disk/under-root.ts'
 
@@ -115,7 +115,7 @@ const shape = z.strictObject({
   dollars: z.optional(positive),
 })
 
-type ReadType = { readonly ok: true; readonly type: AgentType } | { readonly ok: false; readonly why: string }
+type ReadType = OrWhy<{ readonly type: AgentType }>
 
 export async function readType(text: string, from: AgentType['from']): Promise<ReadType> {
   const [, front, prompt] = /^---\r?\n([\s\S]*?)\r?\n---\r?\n([\s\S]*)$/.exec(text) ?? []
@@ -138,7 +138,7 @@ export async function readType(text: string, from: AgentType['from']): Promise<R
   }
 }
 
-type Yaml = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string }
+type Yaml = OrWhy<{ readonly value: unknown }>
 
 /** No aliases: a few lines could otherwise stand for millions. */
 async function yamlOf(text: string): Promise<Yaml> {
@@ -205,9 +205,7 @@ async function namesIn(fs: FileSystem, folder: string): Promise<readonly string[
   }
 }
 
-type ReadText =
-  | { readonly ok: true; readonly text: string; readonly bytes: Uint8Array }
-  | { readonly ok: false; readonly why: string }
+type ReadText = OrWhy<{ readonly text: string; readonly bytes: Uint8Array }>
 
 /** A small text file that lies under a root, also through every link. */
 export async function textIn(

@@ -1,7 +1,7 @@
 // What an agent works with: its folder, its tools, its memory. Made before it starts and cleared away when it has ended.
 import type { EngineOptions } from '../../engine/options.ts'
 import type { Session } from '../../engine/session.ts'
-import { type FileSystem } from '../../disk/fs.ts'
+import { type FileSystem, type OrWhy } from '../../disk/fs.ts'
 import type { StandardTools } from '../../tools/index.ts'
 import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -54,9 +54,7 @@ export interface Workspace {
   clear(): Promise<string | null>
 }
 
-type WorkspaceOutcome =
-  | { readonly ok: true; readonly workspace: Workspace }
-  | { readonly ok: false; readonly why: string }
+type WorkspaceOutcome = OrWhy<{ readonly workspace: Workspace }>
 
 /** Tools that only a session that talks with the user has. */
 const notForAgents = new Set(['Agent', 'Agents', 'Plan'])

@@ -7,6 +7,7 @@
 // repository take turns in a process, and a step that another process disturbed is tried again.
 //
 //   <root>/<name>      the folder        pal/<name>      the branch
+import type { OrWhy } from '../../disk/failure.ts'
 import { rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,9 +20,7 @@ export interface Worktree {
   readonly branch: string
 }
 
-export type Made =
-  | { readonly ok: true; readonly worktree: Worktree; readonly base: string }
-  | { readonly ok: false; readonly why: string }
+export type Made = OrWhy<{ readonly worktree: Worktree; readonly base: string }>
 
 export interface Ended {
   /** Files that differ from where it began; none: the branch is gone too. */

@@ -12,6 +12,7 @@ import { objectIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import { refused } from '../../disk/failure.ts'
 import {
+  closing,
   attempt,
   makeFolders,
   readAt,
@@ -70,7 +71,6 @@ export async function makeBox(folder: string, { fs, now }: BoxPorts): Promise<Re
       if (stat?.kind === 'file' && now() - stat.modifiedMs > defaults.mailbox.unfinishedMs)
         await unlessMissing(fs.unlink(path))
     }
-    return {}
   })
 }
 
@@ -90,7 +90,6 @@ export function createBox(folder: string, ports: BoxPorts): Box {
         await syncFolder(fs, at('cur'))
         await syncFolder(fs, at('new'))
         await prune(folder, fs, await listed('cur'))
-        return {}
       })
     },
     waiting: () => attempt(`looking into ${folder}`, async () => ({ count: (await listed('new')).length })),
@@ -145,13 +144,10 @@ async function post(
 async function put(folder: string, ports: BoxPorts, name: string, bytes: Uint8Array): Promise<boolean> {
   const { fs } = ports
   const temporary = join(folder, 'tmp', ports.unique())
-  const file = await fs.open(temporary, 'create', fileMode)
-  try {
+  await closing(await fs.open(temporary, 'create', fileMode), async (file) => {
     await writeAll(file, bytes)
     await file.sync()
-  } finally {
-    await file.close()
-  }
+  })
   return (await unlessMissing(fs.rename(temporary, join(folder, 'new', name)).then(() => true))) ?? false
 }
 

@@ -16,6 +16,7 @@ import {
   unlessMissing,
   type Failure,
   type Result,
+  type OrWhy,
 } from '../../disk/fs.ts'
 import { ownerState, type ProcessIdentity, type Processes } from '../../disk/processes.ts'
 import { removeIfThere, replaceFile } from '../../disk/replace.ts'
@@ -87,7 +88,6 @@ export function createDirectory(root: string, ports: DirectoryPorts): Directory 
       attempt(`removing the mailbox of ${session}`, async () => {
         boxes.delete(session)
         await rm(folderOf(session), { recursive: true, force: true })
-        return {}
       }),
     async living() {
       const listed = await attempt('listing the mailboxes', async () => ({
@@ -160,9 +160,7 @@ export interface Nearby {
 interface MessageSender {
   send(message: Message): Promise<Posted>
 }
-export type Posted =
-  | { readonly ok: true; readonly to: readonly string[]; readonly failures: readonly string[] }
-  | { readonly ok: false; readonly why: string }
+export type Posted = OrWhy<{ readonly to: readonly string[]; readonly failures: readonly string[] }>
 
 export function createMessageSender(options: {
   readonly nearby: Nearby

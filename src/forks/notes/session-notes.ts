@@ -2,7 +2,7 @@
 // at a time, beside the turn; what goes wrong is counted and never reaches the turn. Three failures in a row switch the
 // notes off for this session, with one notice.
 import { resolve } from 'node:path'
-import { refused } from '../../disk/failure.ts'
+import { refused, type OrWhy } from '../../disk/failure.ts'
 import { attempt, makeFolders, type FileSystem, type Result } from '../../disk/fs.ts'
 import { endedWithin } from '../waiting.ts'
 import { redact } from '../../disk/redact.ts'
@@ -160,7 +160,7 @@ async function updated(
   return null
 }
 
-type Begun = { readonly ok: true; readonly file: NotesFile } | { readonly ok: false; readonly why: string }
+type Begun = OrWhy<{ readonly file: NotesFile }>
 
 /** The file as it stands, made from the template where there is none. */
 async function begun({ fs, unique }: SessionNotesOptions, folder: string, template: string): Promise<Begun> {
@@ -179,7 +179,7 @@ async function settled(
   { fs, unique }: SessionNotesOptions,
   folder: string,
   before: NotesFile,
-): Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string }> {
+): Promise<OrWhy<{ readonly text: string }>> {
   const found = await readNotes(fs, folder)
   if (!found.ok) return { ok: false, why: found.failure.message }
   const text = found.file?.text ?? ''
@@ -289,10 +289,7 @@ async function writeNotes(
   unique: () => string,
 ): Promise<Result<object>> {
   // Not every store of sessions has a folder for each.
-  const made = await attempt(`making ${folder}`, async () => {
-    await makeFolders(fs, folder, modes.folder)
-    return {}
-  })
+  const made = await attempt(`making ${folder}`, () => makeFolders(fs, folder, modes.folder))
   if (!made.ok) return made
   return writeUnder(fs, folder, notesName, Buffer.from(text), {
     mode: modes.file,

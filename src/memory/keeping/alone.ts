@@ -77,7 +77,6 @@ async function makePlace({ fs, place }: Keeper): Promise<Result<object>> {
           code: kind === 'link' ? 'ELOOP' : 'ENOTDIR',
         })
     }
-    return {}
   })
 }
 

@@ -192,7 +192,6 @@ async function archive(keeper: Keeper, name: string): Promise<Result<object>> {
     await fs.rename(underWay(keeper), join(folderOf(keeper), name))
     await syncFolder(fs, folderOf(keeper))
     await syncFolder(fs, place.state)
-    return {}
   })
 }
 

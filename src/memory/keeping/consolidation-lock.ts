@@ -7,10 +7,11 @@
 // well, the body is emptied and the time stays; ended badly or killed, the earlier time comes back. An owner that is dead
 // counts as ended badly at once; a body that cannot be read, and an owner that cannot be seen from here, after a while.
 import { join } from 'node:path'
-import { attempt, type Result, type OpenFile } from '../../disk/fs.ts'
+import { closing, attempt, type Result, type OpenFile } from '../../disk/fs.ts'
 import { ownerState, type ProcessIdentity } from '../../disk/processes.ts'
 import { removeIfThere } from '../../disk/replace.ts'
 import { writeUnder } from '../../disk/under-root.ts'
+import { objectIn } from '../../transcript/json.ts'
 import { readBytes } from '../files.ts'
 import { alone } from './alone.ts'
 import { fileMode, type Keeper } from './keeper.ts'
@@ -79,10 +80,10 @@ export async function releaseConsolidationLock(
     if (!isMine) return { ok: true }
     const time = how === 'done' ? lock.since : lock.earlier
     if (time === 0)
-      return await attempt('giving the lock back', async () => {
-        await removeIfThere(keeper.fs, pathOf(keeper))
-        return {}
-      })
+      return await attempt(
+        'giving the lock back',
+        async () => void (await removeIfThere(keeper.fs, pathOf(keeper))),
+      )
     return await change(keeper, async (file) => {
       await file.truncate(0)
       await file.setModified(time)
@@ -93,16 +94,12 @@ export async function releaseConsolidationLock(
 const pathOf = ({ place }: Keeper): string => join(place.root, lockName)
 
 async function change(keeper: Keeper, work: (file: OpenFile) => Promise<void>): Promise<Result<object>> {
-  return await attempt(`changing ${lockName}`, async () => {
-    const file = await keeper.fs.open(pathOf(keeper), 'append')
-    try {
+  return await attempt(`changing ${lockName}`, async () =>
+    closing(await keeper.fs.open(pathOf(keeper), 'append'), async (file) => {
       await work(file)
       await file.sync()
-    } finally {
-      await file.close()
-    }
-    return {}
-  })
+    }),
+  )
 }
 
 async function look(keeper: Keeper): Promise<Result<{ state: State }>> {
@@ -115,19 +112,13 @@ async function look(keeper: Keeper): Promise<Result<{ state: State }>> {
 }
 
 function stateIn(text: string, modifiedMs: number): State {
-  try {
-    const body = JSON.parse(text) as Partial<Body> | null
-    if (
-      typeof body?.host === 'string' &&
-      Number.isSafeInteger(body.pid) &&
-      typeof body.token === 'string' &&
-      typeof body.earlier === 'number'
-    )
-      return { kind: 'owned', body: { start: null, boot: null, ...body } as Body, modifiedMs }
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  return { kind: 'unreadable', modifiedMs }
+  const body: Partial<Body> | null = objectIn(text)
+  return typeof body?.host === 'string' &&
+    Number.isSafeInteger(body.pid) &&
+    typeof body.token === 'string' &&
+    typeof body.earlier === 'number'
+    ? { kind: 'owned', body: { start: null, boot: null, ...body } as Body, modifiedMs }
+    : { kind: 'unreadable', modifiedMs }
 }
 
 /** What of a state counts as the last one: what an owner has begun does not until it has ended well. */

@@ -63,10 +63,7 @@ export async function forget(keeper: Keeper, what: ForgetWhat): Promise<Result<F
     if (!written.ok) return written
     // The index of recall holds words of what is gone. After the ledger: who writes it meanwhile sees that.
     for (const file of [storedIndexFile, storedVectorsFile].map((fileIn) => fileIn(keeper.place.state))) {
-      const unstored = await attempt('removing the index of recall', async () => {
-        await keeper.fs.unlink(file)
-        return {}
-      })
+      const unstored = await attempt('removing the index of recall', () => keeper.fs.unlink(file))
       if (!unstored.ok && unstored.failure.code !== 'not-found') return unstored
     }
     const index = await keepIndex(keeper)

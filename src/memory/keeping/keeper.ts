@@ -86,10 +86,9 @@ export async function keepVersion(
 ): Promise<Result<{ sha: string | null }>> {
   if (text === null) return { ok: true, sha: null }
   const sha = shaOf(text)
-  const made = await attempt(`keeping a version in ${keeper.place.state}`, async () => {
-    await makeFolders(keeper.fs, folderOf(keeper), defaults.memory.folderMode)
-    return {}
-  })
+  const made = await attempt(`keeping a version in ${keeper.place.state}`, () =>
+    makeFolders(keeper.fs, folderOf(keeper), defaults.memory.folderMode),
+  )
   if (!made.ok) return made
   const written = await replaceFile(keeper.fs, versionFile(keeper, sha), Buffer.from(text), {
     mode: defaults.memory.fileMode,
@@ -129,6 +128,5 @@ export async function clearLeftovers(
       for (const name of (await unlessMissing(fs.names(path))) ?? [])
         if (isTemporaryName(name)) await removeIfThere(fs, join(path, name))
     }
-    return {}
   })
 }

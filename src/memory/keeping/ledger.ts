@@ -15,6 +15,7 @@
 // costs itself: the bytes it spoke of are then unknown, which means held, never trusted.
 import { dirname, join } from 'node:path'
 import {
+  closing,
   attempt,
   readAt,
   syncFolder,
@@ -78,11 +79,8 @@ export class Ledger {
   async #refresh(): Promise<Result<object>> {
     return await attempt(`reading the ledger ${this.#path}`, async () => {
       const file = await unlessMissing(this.#fs.open(this.#path, 'read'))
-      if (file === null) {
-        this.#clear(noHeader)
-        return {}
-      }
-      try {
+      if (file === null) return this.#clear(noHeader)
+      await closing(file, async () => {
         const { bytes, kind, links } = await file.stat()
         if (kind !== 'file' || links > 1)
           throw Object.assign(new Error('it is not a regular file of its own'), { code: 'EISDIR' })
@@ -102,10 +100,7 @@ export class Ledger {
           this.#offset += block.length
           this.#unparsed.push(block)
         }
-        return {}
-      } finally {
-        await file.close()
-      }
+      })
     })
   }
 
@@ -116,16 +111,13 @@ export class Ledger {
     const written = await attempt(`writing the ledger ${this.#path}`, async () => {
       const isNew = this.#offset === 0
       const file = await this.#fs.open(this.#path, isNew ? 'create' : 'append', defaults.memory.fileMode)
-      try {
+      await closing(file, async () => {
         // A torn line of somebody who died is ended, so that it costs itself alone.
         const start = isNew ? headerLine(unique(), unique()) : this.#rest.length > 0 ? '\n' : ''
         await writeAll(file, Buffer.from(start + lineOf(numbered)))
         await file.datasync()
         if (isNew) await syncFolder(this.#fs, dirname(this.#path))
-      } finally {
-        await file.close()
-      }
-      return {}
+      })
     })
     if (!written.ok) return written
     const read = await this.refresh()

@@ -2,6 +2,7 @@
 // the request waits for: `quick` ranks what is already read, `choose` reads what has changed and asks a selector, with
 // the ranker in its place when there is none or it fails. What is not trusted, no longer holds or stands in the view
 // already is no candidate. Never throws.
+import type { OrWhy } from '../../disk/failure.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { RankedFile } from './file-ranker.ts'
 import { MemoryVectors, mixed, type Embedder } from './vectors.ts'
@@ -38,9 +39,7 @@ export interface Selection {
 export type Selector = (
   selection: Selection,
   signal: AbortSignal,
-) => Promise<
-  { readonly ok: true; readonly names: readonly string[] } | { readonly ok: false; readonly why: string }
->
+) => Promise<OrWhy<{ readonly names: readonly string[] }>>
 
 export interface RecallOptions {
   readonly sources: readonly MemorySource[]

@@ -2,6 +2,7 @@
 // turns is built when it is first asked for and goes on where it stopped; it holds no texts, those of the hits are read
 // from the store. What tools printed, what was recalled and what forks said is not indexed: it would be found in place
 // of what people said. Never throws.
+import { refused } from '../../disk/failure.ts'
 import { dayOf } from '../format/day.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { textIn } from '../../transcript/content.ts'
@@ -32,9 +33,7 @@ export interface TurnHit {
   readonly isHit: boolean
 }
 
-export type Found<T> =
-  | { readonly ok: true; readonly hits: readonly T[] }
-  | { readonly ok: false; readonly failure: Failure }
+export type Found<T> = Result<{ readonly hits: readonly T[] }>
 
 /** A part of an output that was too large for a result and is kept whole. */
 export interface KeptPart {
@@ -69,7 +68,7 @@ export class MemorySearch {
     isShown: (standing: Standing) => boolean,
   ): Promise<Found<MemoryHit>> {
     const failure = await this.#index.refresh(signal)
-    if (failure !== null) return failed(failure)
+    if (failure !== null) return { ok: false, failure }
     await this.#index.store()
     const ranked = this.#index.rank(query, most, ({ memory }) => isShown(memory.standing))
     return { ok: true, hits: ranked.map(({ id, score }) => hitOf(this.#index.get(id)!, score)) }
@@ -120,7 +119,7 @@ export class MemorySearch {
       if (turn !== null) hits.push({ ...turn, isHit: id === ref })
     }
     if (hits.length > 0) return { ok: true, hits }
-    return { ok: false, failure: { code: 'not-found', message: `there is no turn ${JSON.stringify(ref)}` } }
+    return refused('not-found', `there is no turn ${JSON.stringify(ref)}`)
   }
 
   /** The last turns of the newest session, oldest first. */
@@ -157,11 +156,7 @@ export class MemorySearch {
     const failure = await this.#indexTurns(signal)
     if (failure !== null) return { ok: false, failure }
     const found = this.#kept.get(sha256)
-    if (found === undefined)
-      return {
-        ok: false,
-        failure: { code: 'not-found', message: `no kept output is ${JSON.stringify(sha256)}` },
-      }
+    if (found === undefined) return refused('not-found', `no kept output is ${JSON.stringify(sha256)}`)
     const read = await this.#store.getBlob(found.session, found.blob, part)
     if (!read.ok) return read
     return { ok: true, text: Buffer.from(read.bytes).toString('utf8'), totalBytes: read.total }
@@ -270,5 +265,3 @@ const hitOf = ({ name, path, memory }: IndexedMemory, score: number): MemoryHit 
   standing: memory.standing,
   score,
 })
-
-const failed = ({ code, message }: Failure) => ({ ok: false, failure: { code, message } }) as const

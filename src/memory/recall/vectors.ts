@@ -2,13 +2,12 @@
 // vectors of the memories of an index.
 // Scores are put on one scale and added with their shares; ranks are not mixed, since that throws away how sure each side
 // is.
+import type { OrWhy } from '../../disk/failure.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { IndexedMemory, MemoryIndex } from './memory-index.ts'
 import type { MemorySource } from './memory-source.ts'
 
-export type Embedded =
-  | { readonly ok: true; readonly vectors: readonly Float32Array[] }
-  | { readonly ok: false; readonly why: string }
+export type Embedded = OrWhy<{ readonly vectors: readonly Float32Array[] }>
 
 export interface Embedder {
   /** Whose vectors these are: those of another one cannot be compared with them. */
@@ -57,9 +56,7 @@ function standardized(scores: ReadonlyMap<string, number>): ReadonlyMap<string, 
   return new Map([...scores].map(([id, score]) => [id, spread === 0 ? 0 : (score - middle) / spread]))
 }
 
-export type Near =
-  | { readonly ok: true; readonly near: ReadonlyMap<string, number> }
-  | { readonly ok: false; readonly why: string }
+export type Near = OrWhy<{ readonly near: ReadonlyMap<string, number> }>
 
 /**
  * The vectors of the memories of an index: kept ones are loaded once, missing ones made of the texts, and all kept for later

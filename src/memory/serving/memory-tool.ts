@@ -2,6 +2,7 @@
 // `/memories/NAME` is a memory of the store; its head stands outside of what the tool shows, so that a view returns what was
 // written. What it saves is data, unless the host names a session whose readings decide. Never throws: a refusal is an
 // answer that the model reads.
+import type { OrWhy } from '../../disk/failure.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
 import { sessionless, type Memory } from '../memory.ts'
@@ -244,7 +245,7 @@ const linesOf = (body: string, old: string): readonly number[] => {
   return lines
 }
 
-type FileAt = { readonly ok: true; readonly file: string } | { readonly ok: false; readonly why: string }
+type FileAt = OrWhy<{ readonly file: string }>
 
 /** The file of a path; anything that could lead elsewhere is refused as it is written. */
 function fileAt(path: string): FileAt {

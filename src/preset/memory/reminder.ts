@@ -190,10 +190,9 @@ export async function writePins(
   { fs, pinsFile, unique }: Pick<ReminderOptions, 'fs' | 'pinsFile' | 'unique'>,
   pinned: PinnedFiles,
 ): Promise<string | null> {
-  const made = await attempt('making a folder', async () => {
-    await makeFolders(fs, join(pinsFile, '..'), defaults.memory.folderMode)
-    return {}
-  })
+  const made = await attempt('making a folder', () =>
+    makeFolders(fs, join(pinsFile, '..'), defaults.memory.folderMode),
+  )
   if (!made.ok) return made.failure.message
   const bytes = Buffer.from(`${JSON.stringify(pinned, null, 2)}\n`)
   const written = await replaceFile(fs, pinsFile, bytes, { mode: defaults.memory.fileMode, unique })

@@ -1,5 +1,5 @@
 // What the front ends have in common: what they are given, what they give back, and how they ask who answers.
-import type { WireRequest, WireUsage } from '../../model/wire.ts'
+import type { WireMessage, WireRequest, WireTool, WireUsage } from '../../model/wire.ts'
 import type { Answerer } from '../answer.ts'
 import { billOf, type Bill } from '../bill.ts'
 import type { Clock } from '../exchange.ts'
@@ -78,12 +78,31 @@ export interface ModelAnswer {
 export const isSpokenRefusal = ({ stop, blocks }: ModelAnswer): boolean =>
   stop === 'refusal' && blocks.some(({ block }) => block.type === 'text')
 
+export interface ReadRequest {
+  readonly model: DialectModel
+  readonly maxTokens: number
+  readonly messages: readonly WireMessage[]
+  readonly system: string
+  readonly tools: readonly WireTool[]
+  readonly choice: WireRequest['tool_choice'] | null
+  readonly thinks: boolean
+}
+
+/** A request of any vendor as whoever answers reads it: in the form of the Messages API. */
+export const requestOf = (read: ReadRequest): WireRequest => ({
+  model: read.model.id,
+  max_tokens: read.maxTokens,
+  messages: read.messages,
+  ...(read.system === '' ? {} : { system: read.system }),
+  ...(read.tools.length === 0 ? {} : { tools: read.tools }),
+  ...(read.choice === null ? {} : { tool_choice: read.choice }),
+  thinking: { type: read.thinks ? 'adaptive' : 'disabled' },
+})
+
 export interface ModelAsk {
   readonly request: WireRequest
   readonly model: DialectModel
   readonly promptTokens: number
-  readonly maxOutput: number
-  readonly thinks: boolean
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -97,8 +116,9 @@ export async function askModel(bench: DialectBench, ask: ModelAsk): Promise<Mode
     now: options.clock.now(),
   })
   const weigher = weigherOf(ask.model)
-  const room = Math.max(0, Math.min(ask.maxOutput, ask.model.window - ask.promptTokens))
-  const wanted = answer.content.filter((block) => ask.thinks || !isThinking(block))
+  const room = Math.max(0, Math.min(ask.request.max_tokens, ask.model.window - ask.promptTokens))
+  const thinks = ask.request.thinking?.type !== 'disabled'
+  const wanted = answer.content.filter((block) => thinks || !isThinking(block))
   const cut = cutAt(wanted, room, weigher)
   const blocks = cut.blocks.map((each) => withCallId(bench, each))
   return {

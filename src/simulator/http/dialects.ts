@@ -28,7 +28,7 @@ import type { LoggedRequest } from '../log.ts'
 import { isRecord } from '../rules/shape.ts'
 import type { Incoming } from './arrival.ts'
 import type { Fault, Faults } from './faults.ts'
-import { sendJson, sendReply, strikeEarly, type Sendable } from './sending.ts'
+import { answererFailed, deliver, retryAfter, sendJson, strikeEarly, type Sendable } from './sending.ts'
 
 export interface Dialects {
   readonly bench: DialectBench
@@ -83,18 +83,15 @@ export async function handleDialect(dialects: Dialects, arrival: DialectArrival)
   if (read.kind === 'not-json') return refuse(speech.notJson(read.why))
   const fault = arrival.faults.take({ number: logged.number, body: read.body, headers })
   logged.fault = fault?.kind ?? null
-  if (fault?.kind === 'status') {
-    const seconds = fault.retryAfterSeconds
-    return refuse(speech.struck(fault), seconds === undefined ? {} : { 'retry-after': String(seconds) })
-  }
+  if (fault?.kind === 'status') return refuse(speech.struck(fault), retryAfter(fault.retryAfterSeconds))
   if (await strikeEarly(response, fault)) return
   const outcome = await asked(dialects, arrival, read.body, tenant).catch((error: unknown) => ({
     ok: false as const,
-    refused: speech.failure(`The answerer failed: ${error instanceof Error ? error.message : String(error)}`),
+    refused: speech.failure(answererFailed(error)),
   }))
   if (!outcome.ok) return refuse(outcome.refused)
   if ('body' in outcome) return give(outcome.body)
-  await deliver(arrival, outcome.reply, { fault, speech, standard, body: read.body })
+  await deliverReply(arrival, outcome.reply, { fault, speech, standard, body: read.body })
 }
 
 interface Delivered {
@@ -104,7 +101,7 @@ interface Delivered {
   readonly body: unknown
 }
 
-async function deliver(
+async function deliverReply(
   { route, logged, response, delayMs, now }: DialectArrival,
   reply: DialectReply,
   { fault, speech, standard, body }: Delivered,
@@ -125,11 +122,7 @@ async function deliver(
   const sendable: Sendable = {
     whole: () => reply.body(),
     frames: () => reply.frames(),
-    begin: () => {
-      logged.firstByteAt = now()
-      logged.status = 200
-      reply.begin()
-    },
+    begin: () => reply.begin(),
     failed: (struck) => speech.failed(struck),
     malformed: speech.malformed,
     ...(isList ? { contentType: 'application/json; charset=UTF-8' } : {}),
@@ -140,8 +133,7 @@ async function deliver(
       : !(route.front === 'responses' && route.action === 'compact') &&
         isRecord(body) &&
         body['stream'] === true
-  const delivery = await sendReply({ response, reply: sendable, fault, delayMs, headers: standard }, isStream)
-  if (delivery === 'complete') logged.endedAt = now()
+  await deliver({ response, reply: sendable, fault, delayMs, headers: standard }, isStream, logged, now)
 }
 
 function speechOf(route: DialectRoute): Speech {

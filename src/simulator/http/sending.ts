@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { LoggedRequest } from '../log.ts'
 import type { Fault } from './faults.ts'
 
 /** A finished answer in the form of its wire. */
@@ -30,7 +31,7 @@ export interface Sending {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export type Delivery = 'complete' | 'cut'
+type Delivery = 'complete' | 'cut'
 
 export function sendJson(
   response: ServerResponse,
@@ -67,9 +68,29 @@ export async function strikeEarly(response: ServerResponse, fault: Fault | null)
 /** A reset throws away what has not been sent yet, and the headers must have been. */
 const HEADERS_LEAVE_MS = 20
 
-export function sendReply(sending: Sending, isStream: boolean): Promise<Delivery> {
-  return isStream ? sendStream(sending) : sendWhole(sending)
+/** Puts a reply on the wire; the log says when it began and, if it did, when it was complete. */
+export async function deliver(
+  sending: Sending,
+  isStream: boolean,
+  logged: LoggedRequest,
+  now: () => number,
+): Promise<void> {
+  const { reply } = sending
+  const begin = (): void => {
+    logged.firstByteAt = now()
+    logged.status = 200
+    reply.begin()
+  }
+  const send = isStream ? sendStream : sendWhole
+  if ((await send({ ...sending, reply: { ...reply, begin } })) === 'complete') logged.endedAt = now()
 }
+
+/** A fault of the test's own answerer must reach the client, or the test would hang without a word. */
+export const answererFailed = (error: unknown): string =>
+  `The answerer failed: ${error instanceof Error ? error.message : String(error)}`
+
+export const retryAfter = (seconds: number | undefined): Readonly<Record<string, string>> =>
+  seconds === undefined ? {} : { 'retry-after': String(seconds) }
 
 /** Faults that count events strike a whole response at its first byte. */
 async function sendWhole({ response, reply, fault, delayMs, headers }: Sending): Promise<Delivery> {

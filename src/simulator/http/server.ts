@@ -31,7 +31,7 @@ import {
 import { createDialects, handleDialect, type DialectArrival, type Dialects } from './dialects.ts'
 import { createFaults, faultText, type Fault, type Faults, type ScheduledFault } from './faults.ts'
 import { sendableMessage } from './message-frames.ts'
-import { sendJson, sendReply, strikeEarly } from './sending.ts'
+import { answererFailed, deliver, retryAfter, sendJson, strikeEarly } from './sending.ts'
 
 export interface SimulatorOptions extends Omit<ExchangeOptions, 'clock'> {
   /** Time as the cache sees it; the machine's where absent. */
@@ -224,13 +224,9 @@ interface Asked {
 }
 
 async function answer(room: Room, { logged, response, headers, body, fault, refuse }: Asked): Promise<void> {
-  // A fault of the test's own answerer must reach the client, or the test would hang without a word.
   const outcome = await room.exchange.create(body, headers).catch((error: unknown) => ({
     ok: false as const,
-    error: problem(
-      'api_error',
-      `The answerer failed: ${error instanceof Error ? error.message : String(error)}`,
-    ),
+    error: problem('api_error', answererFailed(error)),
   }))
   if (!outcome.ok) return refuse(outcome.error)
   const { response: message, reading } = outcome.reply
@@ -243,22 +239,11 @@ async function answer(room: Room, { logged, response, headers, body, fault, refu
   logged.inputTransformations = message.input_transformations ?? []
   logged.diagnostics = message.diagnostics
   room.rates.spend(message.usage)
-  const sendable = sendableMessage(outcome.reply)
-  const reply = {
-    ...sendable,
-    begin: () => {
-      logged.firstByteAt = room.clock.now()
-      logged.status = 200
-      sendable.begin()
-    },
-  }
+  const reply = sendableMessage(outcome.reply)
   const isStream = isRecord(body) && body['stream'] === true
   const delayMs = room.options.eventDelayMs ?? 0
-  const delivery = await sendReply(
-    { response, reply, fault, delayMs, headers: standardHeaders(room, logged) },
-    isStream,
-  )
-  if (delivery === 'complete') logged.endedAt = room.clock.now()
+  const sending = { response, reply, fault, delayMs, headers: standardHeaders(room, logged) }
+  await deliver(sending, isStream, logged, () => room.clock.now())
 }
 
 function strikeStatus(
@@ -268,8 +253,7 @@ function strikeStatus(
 ): void {
   const { type, message } = faultText(fault)
   logged.status = fault.status
-  const seconds = fault.retryAfterSeconds
-  refuse(problem(type, message), seconds === undefined ? {} : { 'retry-after': String(seconds) })
+  refuse(problem(type, message), retryAfter(fault.retryAfterSeconds))
 }
 
 /** The edge answers this one: no request id, and the rest of the body is not read. */

@@ -34,6 +34,14 @@ export function turnsOf(request: WireRequest): readonly Turn[] {
   return turns
 }
 
+/** A user speaks anew: a message of results alone goes on with a turn. */
+export const isAsk = (message: WireMessage): boolean =>
+  message.role === 'user' && !messageBlocks(message).some((block) => block.type === 'tool_result')
+
+/** Whether any block of the messages is such a one, those inside results included. */
+export const hasBlock = (request: WireRequest, isOne: (block: WireBlock) => boolean): boolean =>
+  placedBlocks(request).some(({ block }) => isOne(block) || innerBlocks(block).some(isOne))
+
 /** Blocks inside a tool result, or none. */
 export function innerBlocks(block: WireBlock): readonly WireBlock[] {
   const content = block.type === 'tool_result' ? block['content'] : undefined

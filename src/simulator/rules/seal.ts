@@ -30,7 +30,7 @@ export function sealed(secret: string, seal: Seal): { readonly signature: string
 
 /** Null for anything this secret did not sign, altered or foreign. */
 export function openSeal(secret: string, signature: string): OpenedSeal | null {
-  const fields = parts(signature)
+  const fields = fieldsIn(signature, VERSION)
   if (fields === null) return null
   const [, model, textDigest, prefix, previous, tokens, id] = fields
   if (id !== hmacOf(secret, fields.slice(0, -1))) return null
@@ -46,7 +46,7 @@ export function openSeal(secret: string, signature: string): OpenedSeal | null {
 
 /** What a block weighs by its own word; null where the signature is not ours. */
 export function sealedTokens(block: WireBlock): number | null {
-  const fields = parts(signatureOf(block))
+  const fields = fieldsIn(signatureOf(block), VERSION)
   return fields === null ? null : Number(fields[5])
 }
 
@@ -58,9 +58,9 @@ export function visibleDigest(block: WireBlock): string {
   return hash('sha1', stringOf(block['thinking']))
 }
 
-function parts(signature: string): readonly unknown[] | null {
-  const value = jsonIn(Buffer.from(signature, 'base64').toString('utf8'))
-  return Array.isArray(value) && value.length === 7 && value[0] === VERSION ? value : null
+function fieldsIn(value: string, version: string): readonly unknown[] | null {
+  const fields = jsonIn(Buffer.from(value, 'base64').toString('utf8'))
+  return Array.isArray(fields) && fields.length === 7 && fields[0] === version ? fields : null
 }
 
 function hmacOf(secret: string, fields: readonly unknown[]): string {
@@ -89,21 +89,18 @@ export function sealContent(secret: string, content: SealedContent): string {
   return `${PREFIX}${value}`
 }
 
+/** What such content says, genuine or not. */
+export function readContent(value: string): SealedContent | null {
+  const fields = value.startsWith(PREFIX) ? fieldsIn(value.slice(PREFIX.length), CONTENT_VERSION) : null
+  if (fields === null) return null
+  const [, kind, model, tenant, tokens, text] = fields
+  return { kind, model, tenant, tokens, text } as SealedContent
+}
+
 /** Null for anything this secret did not seal. */
 export function openContent(secret: string, value: string): SealedContent | null {
-  if (!value.startsWith(PREFIX)) return null
-  const fields = jsonIn(Buffer.from(value.slice(PREFIX.length), 'base64').toString('utf8'))
-  if (!Array.isArray(fields) || fields.length !== 7 || fields[0] !== CONTENT_VERSION) return null
-  if (fields[6] !== hmacOf(secret, fields.slice(0, -1))) return null
-  const [, kind, model, tenant, tokens, text] = fields as [
-    string,
-    SealedContent['kind'],
-    string,
-    string | null,
-    number,
-    string,
-  ]
-  return { kind, model, tenant, tokens, text }
+  const content = readContent(value)
+  return content !== null && sealContent(secret, content) === value ? content : null
 }
 
 /** A tenant by its credential, which is not kept. */

@@ -1,6 +1,6 @@
 // Blobs: bytes beside the transcript, under a name made safe, written once and whole, and counted against the quota.
 import { createHash } from 'node:crypto'
-import { attempt, failureOf, readAt, systemCode } from '../../disk/fs.ts'
+import { closing, attempt, failureOf, readAt, systemCode } from '../../disk/fs.ts'
 import { blocksOf, isTemporaryName, replaceIn } from '../../disk/replace.ts'
 import { safeName } from '../../disk/safe-name.ts'
 import { folderUnder, openUnder } from '../../disk/under-root.ts'
@@ -94,13 +94,11 @@ export async function blobNames(
 async function hashOf(machine: Machine, layout: Layout, name: string): Promise<string | null> {
   const opened = await openUnder(machine.fs, layout.folder, join(blobFolder, blobFile(name)))
   if (!opened.ok) return null
-  const hash = createHash('sha256')
-  try {
-    for await (const block of blocksOf(opened.file, defaults.store.blockBytes)) hash.update(block)
+  return await closing(opened.file, async (file) => {
+    const hash = createHash('sha256')
+    for await (const block of blocksOf(file, defaults.store.blockBytes)) hash.update(block)
     return hash.digest('hex')
-  } finally {
-    await opened.file.close()
-  }
+  })
 }
 
 /** Ends a write from within the stream that feeds it. */

@@ -2,7 +2,7 @@
 // the promises are kept there. Nothing here is remembered that the disk does not also say, a session whose sync failed
 // apart: its next lease copies the transcript into a new file, since the old one's pages cannot be trusted.
 import { basename, dirname, join } from 'node:path'
-import { attempt, failureOf, makeFolders, systemCode, type OpenFile } from '../../disk/fs.ts'
+import { closing, attempt, failureOf, makeFolders, systemCode, type OpenFile } from '../../disk/fs.ts'
 import { holds, lockOwner, releaseLock, takeLock, type Lock } from '../../disk/lock.ts'
 import { blocksOf, replaceIn } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -294,18 +294,13 @@ async function hasSecondName({ fs }: Machine, layout: Layout): Promise<boolean> 
 
 /** The same bytes in a new file, synced anew. */
 async function renewed(machine: Machine, layout: Layout): Promise<void> {
+  const { fs, unique } = machine
   const file = await openTranscript(machine, layout)
   if (file === null) return
-  try {
-    const folder = await machine.fs.openFolder(await machine.fs.realPath(dirname(layout.transcript)))
-    try {
-      const parts = blocksOf(file, defaults.store.blockBytes)
-      const options = { mode: fileMode, unique: machine.unique }
-      await replaceIn(machine.fs, folder, basename(layout.transcript), parts, options)
-    } finally {
-      await folder.close()
-    }
-  } finally {
-    await file.close()
-  }
+  await closing(file, async () => {
+    const folder = await fs.openFolder(await fs.realPath(dirname(layout.transcript)))
+    const parts = blocksOf(file, defaults.store.blockBytes)
+    const name = basename(layout.transcript)
+    await closing(folder, () => replaceIn(fs, folder, name, parts, { mode: fileMode, unique }))
+  })
 }

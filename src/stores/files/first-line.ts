@@ -1,6 +1,6 @@
 // The first line of a transcript says what the session is and what it was forked from; without it a fork would lose all that
 // it began with. So a copy of it lies beside the transcript. It is only a copy: where it cannot be written nothing is wrong.
-import { attempt, readAt, writeAll, type FileSystem, type OpenFile } from '../../disk/fs.ts'
+import { closing, attempt, readAt, writeAll, type FileSystem, type OpenFile } from '../../disk/fs.ts'
 import { removeIfThere } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { StoredEntry } from '../../transcript/fact.ts'
@@ -15,15 +15,9 @@ export async function keepFirstLine(fs: FileSystem, layout: Layout, transcript: 
   const line = await attempt('reading the first line', async () => ({ bytes: await firstLineOf(transcript) }))
   if (!line.ok || line.bytes === null) return
   const { bytes } = line
-  const written = await attempt('copying the first line', async () => {
-    const file = await fs.open(layout.firstLine, 'create', fileMode)
-    try {
-      await writeAll(file, bytes)
-    } finally {
-      await file.close()
-    }
-    return {}
-  })
+  const written = await attempt('copying the first line', async () =>
+    closing(await fs.open(layout.firstLine, 'create', fileMode), (file) => writeAll(file, bytes)),
+  )
   // Half a copy would stand in the way of a whole one.
   if (!written.ok && written.failure.code !== 'exists') await removeIfThere(fs, layout.firstLine)
 }

@@ -26,7 +26,6 @@ export async function removeSession(
     if (lock !== null) await endSigns(lock)
     await removeTree(fs, layout.folder, [transcriptName, 'lock'])
     await syncFolder(fs, dirname(layout.folder))
-    return {}
   })
 }
 

@@ -1,7 +1,7 @@
 // The end of a transcript, looked at when somebody becomes its writer. A torn end, as a crash in the middle of a write
 // leaves it, is copied to `damage/`, then cut off, so that the next entry begins on a line of its own (law T1). What is
 // whole in a torn line is kept. Damage before the end is only reported. Only the end is read, however long the file.
-import { readAt, unlessMissing, writeAll, type OpenFile } from '../../disk/fs.ts'
+import { closing, readAt, unlessMissing, writeAll, type OpenFile } from '../../disk/fs.ts'
 import { blocksOf, replaceIn } from '../../disk/replace.ts'
 import { folderUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -75,13 +75,10 @@ async function keepTorn(
   const opened = await folderUnder(machine.fs, layout.folder, damageFolder, folderMode)
   if (!opened.ok) return opened
   const name = `torn-at-${from}-${machine.unique()}`
-  try {
-    const parts = blocksOf(file, defaults.store.blockBytes, from, to)
-    await replaceIn(machine.fs, opened.folder, name, parts, { mode: fileMode, unique: machine.unique })
-    return { ok: true, name: `${damageFolder}/${name}` }
-  } finally {
-    await opened.folder.close()
-  }
+  const parts = blocksOf(file, defaults.store.blockBytes, from, to)
+  const options = { mode: fileMode, unique: machine.unique }
+  await closing(opened.folder, (folder) => replaceIn(machine.fs, folder, name, parts, options))
+  return { ok: true, name: `${damageFolder}/${name}` }
 }
 
 /**

@@ -1,6 +1,7 @@
 // Edit: replaces one text by another inside a file. The file must have been read in this session and must not have
 // changed since; the text must be there once, or all places are meant. Everything else stays byte for byte:
 // byte order mark, line ends, mode. The write is whole or not at all.
+import type { OrWhy } from '../../disk/failure.ts'
 import { holdsTag } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { originalOf, restoredTags } from '../../transcript/fence.ts'
@@ -73,9 +74,7 @@ function inputRefusal({ old_string: old, new_string: next }: EditInput): string 
   return undefined
 }
 
-type Change =
-  | { readonly ok: true; readonly text: string; readonly count: number; readonly lines: readonly number[] }
-  | { readonly ok: false; readonly why: string }
+type Change = OrWhy<{ readonly text: string; readonly count: number; readonly lines: readonly number[] }>
 
 const mostLinesListed = 10
 

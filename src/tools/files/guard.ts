@@ -1,6 +1,7 @@
 // Folders that Write and Edit do not write by themselves: whoever guards such a folder decides what becomes of a text and
 // puts it in place. The model uses the ordinary tools and sees an ordinary result; there is no way around the guard,
 // since the path gate does not let the tools write there.
+import type { OrWhy } from '../../disk/failure.ts'
 import { resolve } from 'node:path'
 import { defaults } from '../../settings/defaults.ts'
 import { failed, succeeded } from '../outcome.ts'
@@ -14,18 +15,15 @@ export interface Guarded {
   readonly sha256: string
 }
 
-export type GuardedWrite =
-  | {
-      readonly ok: true
-      readonly path: string
-      /** What stands there now. */
-      readonly file: { readonly sha256: string; readonly mtimeMs: number; readonly bytes: number } | null
-      /** For the model. */
-      readonly said: string
-      /** For those who look on. */
-      readonly memory?: ToolOutcome['memory']
-    }
-  | { readonly ok: false; readonly why: string }
+export type GuardedWrite = OrWhy<{
+  readonly path: string
+  /** What stands there now. */
+  readonly file: { readonly sha256: string; readonly mtimeMs: number; readonly bytes: number } | null
+  /** For the model. */
+  readonly said: string
+  /** For those who look on. */
+  readonly memory?: ToolOutcome['memory']
+}>
 
 export interface FileGuard {
   /** Whether an absolute path is the guard's. */
@@ -33,11 +31,7 @@ export interface FileGuard {
   /** Made by the program itself: there is nothing to write, however old the look at it. */
   isGenerated(path: string): boolean
   /** The file as it is; null where there is none. */
-  read(
-    path: string,
-  ): Promise<
-    { readonly ok: true; readonly file: Guarded | null } | { readonly ok: false; readonly why: string }
-  >
+  read(path: string): Promise<OrWhy<{ readonly file: Guarded | null }>>
   /** `expected`: the hash of what the text was made from, null for none. */
   write(
     change: { readonly path: string; readonly text: string; readonly expected: string | null },
@@ -46,23 +40,13 @@ export interface FileGuard {
   ): Promise<GuardedWrite>
 }
 
+type GuardTools = (tools: readonly Tool[], guard: FileGuard, home: string | undefined) => readonly Tool[]
+
 /** The tools, with the two that write going through the guard where it stands. */
-export function guardedTools(
-  tools: readonly Tool[],
-  guard: FileGuard,
-  home: string | undefined,
-): readonly Tool[] {
-  return guarded(tools, ['Write', 'Edit'], guard, home, through)
-}
+export const guardedTools: GuardTools = (...given) => guarded(['Write', 'Edit'], through, ...given)
 
 /** The same, with Read going through the guard too: for what lies in no folder of the disk. */
-export function readThrough(
-  tools: readonly Tool[],
-  guard: FileGuard,
-  home: string | undefined,
-): readonly Tool[] {
-  return guarded(tools, ['Read'], guard, home, shown)
-}
+export const readThrough: GuardTools = (...given) => guarded(['Read'], shown, ...given)
 
 async function shown(
   guard: FileGuard,
@@ -97,11 +81,9 @@ export function pathIn(
 
 /** Those of these names, with what is done instead where the guard stands. */
 function guarded(
-  tools: readonly Tool[],
   names: readonly string[],
-  guard: FileGuard,
-  home: string | undefined,
   instead: typeof through,
+  ...[tools, guard, home]: Parameters<GuardTools>
 ): readonly Tool[] {
   return tools.map((tool) => {
     if (!names.includes(tool.spec.name)) return tool
@@ -145,7 +127,7 @@ async function through(
 function textFrom(
   input: Readonly<Record<string, unknown>>,
   file: Guarded | null,
-): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string } {
+): OrWhy<{ readonly text: string }> {
   const { content, old_string: old, new_string: next } = input
   if (typeof content === 'string') return { ok: true, text: content }
   if (file === null) return { ok: false, why: 'It was not found. Use Write to create it.' }

@@ -5,20 +5,17 @@ import { isUtf8 } from 'node:buffer'
 import { execFile } from 'node:child_process'
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { errorText } from '../../disk/failure.ts'
+import { errorText, type OrWhy } from '../../disk/failure.ts'
 import { makeOwnFolder } from '../../disk/own-folders.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { listSettings, type GitProgram } from './settings.ts'
 import { closed, shieldFolder } from './shield.ts'
 
-export type Gitlinks =
-  | {
-      readonly ok: true
-      readonly paths: readonly string[]
-      /** Those whose names are no text. */
-      readonly odd: readonly Buffer[]
-    }
-  | { readonly ok: false; readonly why: string }
+export type Gitlinks = OrWhy<{
+  readonly paths: readonly string[]
+  /** Those whose names are no text. */
+  readonly odd: readonly Buffer[]
+}>
 
 /** Those of the index in this folder of git's, by their paths in the worktree. */
 export type ReadGitlinks = (gitFolder: string) => Promise<Gitlinks>

@@ -2,7 +2,7 @@
 // nothing depends on git finding the same: what is not plain here is asked about. A folder from an archive can hold any
 // pointer and any link, so whatever leads out of the project counts only where the other side points back.
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
-import { attempt, realOr, type FileSystem, type FolderEntry } from '../../disk/fs.ts'
+import { attempt, realOr, type FileSystem, type FolderEntry, type OrWhy } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { readSmall } from '../../disk/small-file.ts'
@@ -18,7 +18,7 @@ export interface Repository {
 
 export type RepositoryFound =
   /** Null: there is none, and git must find none either. */
-  { readonly ok: true; readonly repository: Repository | null } | { readonly ok: false; readonly why: string }
+  OrWhy<{ readonly repository: Repository | null }>
 
 /** `folder` and `root` by their real paths. */
 export async function repositoryOf(fs: FileSystem, root: string, folder: string): Promise<RepositoryFound> {

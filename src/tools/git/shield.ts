@@ -8,22 +8,19 @@
 // the same it finds a program of ours in place of itself, which refuses.
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorText } from '../../disk/failure.ts'
+import { errorText, type OrWhy } from '../../disk/failure.ts'
 import { makeOwnFolder } from '../../disk/own-folders.ts'
 import { configText, isKnownSetting, type GitSetting, listSettings, type GitProgram } from './settings.ts'
 import type { Repository } from './repository.ts'
 
-export type Shield =
-  | {
-      readonly ok: true
-      readonly environment: Readonly<Record<string, string>>
-      /** Must be there for the command to read. */
-      readonly folder: string
-      /** What of the repository's configuration does not count, by name. */
-      readonly leftOut: readonly string[]
-      end(): Promise<void>
-    }
-  | { readonly ok: false; readonly why: string }
+export type Shield = OrWhy<{
+  readonly environment: Readonly<Record<string, string>>
+  /** Must be there for the command to read. */
+  readonly folder: string
+  /** What of the repository's configuration does not count, by name. */
+  readonly leftOut: readonly string[]
+  end(): Promise<void>
+}>
 
 /** What its temporary folders are called. */
 export const shieldFolder = 'pal-git'

@@ -7,7 +7,7 @@ import { repositoryOf, type Repository, type RepositoryFound } from '../git/repo
 import { keysDoubt } from './keys.ts'
 import { mentions, type Mention } from './named-paths.ts'
 import { lookAt, matching, readDoubt, realPlace, type Finding, type Place, rememberingFs } from './place.ts'
-import { type PlacedRule, pathKind, type Rule } from './rule.ts'
+import { type PlacedRule, pathKind, type Rule, type RulesByList } from './rule.ts'
 import { analyse, type Analysis, type Leaf } from './shell/analyse.ts'
 import type { Fit } from './shell/grammar.ts'
 import { compileCommand, type CommandPattern } from './shell/pattern.ts'
@@ -16,10 +16,7 @@ import type { KnownWord } from './shell/word.ts'
 import type { ReadOnlyRun } from '../tool.ts'
 import { allowed, asked, denied, type Verdict } from './pipeline.ts'
 
-export interface CommandRules {
-  readonly allow: readonly Rule[]
-  readonly ask: readonly Rule[]
-  readonly deny: readonly Rule[]
+export interface CommandRules extends RulesByList {
   /** Rules of the file tools that deny or ask: what they keep no command shows or changes unasked. */
   readonly paths?: readonly PlacedRule[] | undefined
 }

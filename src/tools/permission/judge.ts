@@ -12,6 +12,7 @@ import {
   isAboutHost,
   pathKind,
   type Rule,
+  type RulesByList,
 } from './rule.ts'
 import { allowed, asked, denied, type PermissionMode, type Verdict } from './pipeline.ts'
 
@@ -52,12 +53,6 @@ export interface CaseContext {
     | undefined
 }
 
-interface Sorted {
-  readonly allow: readonly Rule[]
-  readonly ask: readonly Rule[]
-  readonly deny: readonly Rule[]
-}
-
 /** What is judged, found out once: the command as it is read, the file as it lies, the host. */
 type Subject =
   | { readonly kind: 'command'; readonly command: CommandCase }
@@ -67,7 +62,7 @@ type Subject =
 
 export interface Case extends CaseContext {
   readonly call: Judged
-  readonly about: Sorted
+  readonly about: RulesByList
   readonly subject: Subject
 }
 
@@ -83,7 +78,7 @@ export async function openCase(call: Judged, context: CaseContext): Promise<Case
 
 async function subjectOf(
   { tool, input }: Judged,
-  about: Sorted,
+  about: RulesByList,
   { placed, place }: CaseContext,
 ): Promise<Subject> {
   if (tool === 'Bash') {
@@ -161,17 +156,26 @@ const targetOf = ({ subject, call }: Case): string =>
         ? subject.host
         : call.tool
 
-async function denyRules(it: Case): Promise<Verdict | string> {
+/** The first rule of a list that speaks of what is judged. */
+async function byRules(
+  it: Case,
+  list: 'deny' | 'ask',
+  verdictOf: (rule: Rule) => Verdict,
+): Promise<Verdict | string> {
   const { subject, about } = it
   if (subject.kind === 'command') {
     const rules = { ...about, paths: closing(it.placed) }
-    const verdict = (await commands()).deniedCommand(subject.command, rules)
-    return verdict ?? sayNo(about.deny.length + rules.paths.length, 'deny')
+    const { deniedCommand, askedCommand } = await commands()
+    const verdict = (list === 'deny' ? deniedCommand : askedCommand)(subject.command, rules)
+    return (await verdict) ?? sayNo(about[list].length + rules.paths.length, list)
   }
-  const rule = about.deny.find((one) => one.what === null || holdsFor(it, one))
-  return rule === undefined
-    ? sayNo(about.deny.length, 'deny')
-    : withPaths(it, denied(`the rule ${rule.text} forbids ${targetOf(it)}`, 'rule', { rule }))
+  const rule = about[list].find((one) => one.what === null || holdsFor(it, one))
+  return rule === undefined ? sayNo(about[list].length, list) : withPaths(it, verdictOf(rule))
+}
+
+function denyRules(it: Case): Promise<Verdict | string> {
+  const why = (rule: Rule): string => `the rule ${rule.text} forbids ${targetOf(it)}`
+  return byRules(it, 'deny', (rule) => denied(why(rule), 'rule', { rule }))
 }
 
 async function planMode(it: Case): Promise<Verdict | string> {
@@ -213,17 +217,9 @@ async function protectedNames({ subject }: Case): Promise<Verdict | string> {
       )
 }
 
-async function askRules(it: Case): Promise<Verdict | string> {
-  const { subject, about } = it
-  if (subject.kind === 'command') {
-    const rules = { ...about, paths: closing(it.placed) }
-    const verdict = await (await commands()).askedCommand(subject.command, rules)
-    return verdict ?? sayNo(about.ask.length + rules.paths.length, 'ask')
-  }
-  const rule = about.ask.find((one) => one.what === null || holdsFor(it, one))
-  if (rule === undefined) return sayNo(about.ask.length, 'ask')
-  const why = `the rule ${rule.text} requires approval for ${targetOf(it)}`
-  return withPaths(it, asked(why, { by: 'rule', rule, offers: [] }))
+function askRules(it: Case): Promise<Verdict | string> {
+  const why = (rule: Rule): string => `the rule ${rule.text} requires approval for ${targetOf(it)}`
+  return byRules(it, 'ask', (rule) => asked(why(rule), { by: 'rule', rule, offers: [] }))
 }
 
 async function allowRules(it: Case): Promise<Verdict | string> {

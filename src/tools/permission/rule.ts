@@ -6,11 +6,11 @@
 //
 // Paths: `/…` from the root of the disk, `~/…` from the user's home, everything else from the project. What is not
 // understood is said and never taken for a name: a rule that denies would silently deny nothing.
-import type { GivenRule } from '../../settings/rule-list.ts'
+import type { GivenRule, RuleList } from '../../settings/rule-list.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { compileGlob } from '../search/glob-pattern.ts'
 import { dirname, join, resolve } from 'node:path'
-import { attempt, type FileSystem } from '../../disk/fs.ts'
+import { attempt, type FileSystem, type OrWhy } from '../../disk/fs.ts'
 import { foldName } from '../../disk/safe-name.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { realPlace, type Place } from './place.ts'
@@ -22,9 +22,7 @@ export interface Rule extends GivenRule {
   readonly matchesPath: ((path: string) => boolean) | null
 }
 
-export type ParsedRule =
-  | { readonly ok: true; readonly rule: Rule }
-  | { readonly ok: false; readonly why: string }
+export type ParsedRule = OrWhy<{ readonly rule: Rule }>
 
 /** Tools whose rules may name paths: which kind of rule speaks for which tool. */
 const pathKinds: Readonly<Record<string, 'Read' | 'Edit'>> = {
@@ -150,6 +148,9 @@ export interface NamedFile {
   readonly written: string
   readonly real: string
 }
+
+/** The rules about one call. */
+export type RulesByList = Readonly<Record<RuleList, readonly Rule[]>>
 
 export interface PlacedRule {
   readonly rule: Rule

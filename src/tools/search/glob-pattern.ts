@@ -1,11 +1,10 @@
 // Glob patterns without surprises: `*` `?` `[a-z]` inside a name, `**` across folders, `{a,b}` for alternatives. Matching
 // takes time in proportion to path times pattern, whatever the pattern: a star remembers only its last place. Braces are
 // written out first, within a budget.
+import type { OrWhy } from '../../disk/failure.ts'
 import { defaults } from '../../settings/defaults.ts'
 
-export type GlobResult =
-  | { readonly ok: true; readonly matches: (path: string) => boolean }
-  | { readonly ok: false; readonly why: string }
+export type GlobResult = OrWhy<{ readonly matches: (path: string) => boolean }>
 
 /** Paths use `/` and are relative to the folder that is searched. A pattern without `/` matches a name at any depth. */
 export function compileGlob(pattern: string): GlobResult {

@@ -1,4 +1,5 @@
 // Where a search takes place: a folder that the gate lets through, or one file in it.
+import type { OrWhy } from '../../disk/failure.ts'
 import { basename, dirname, join, relative } from 'node:path'
 import { statIfThere, type PathGate } from '../files/path-gate.ts'
 import type { ToolEnv } from '../tool.ts'
@@ -25,7 +26,7 @@ export async function searchPlace(
   options: SearchOptions,
   env: ToolEnv,
   path = '.',
-): Promise<({ readonly ok: true } & SearchPlace) | { readonly ok: false; readonly why: string }> {
+): Promise<OrWhy<SearchPlace>> {
   const located = await options.gate.locate(env.cwd, path)
   if (!located.ok) return { ok: false, why: located.failure.message }
   const kind = (await statIfThere(options.gate.fs, located.path))?.kind

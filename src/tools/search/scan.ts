@@ -2,7 +2,7 @@
 // it runs on a thread of its own, which is ended when one file takes too long: nothing else waits meanwhile.
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { readAt, type FileSystem } from '../../disk/fs.ts'
+import { closing, readAt, type FileSystem, type OrWhy } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { compilePath } from './glob-pattern.ts'
 
@@ -19,9 +19,7 @@ interface ScanLine {
   readonly matched: boolean
 }
 
-export type Scan =
-  | { readonly ok: true; readonly lines: readonly ScanLine[] }
-  | { readonly ok: false; readonly why: string }
+export type Scan = OrWhy<{ readonly lines: readonly ScanLine[] }>
 export interface Scanner {
   /** The lines of one file; none for what is not text, or when nobody waits any more. */
   scan(path: string, signal: AbortSignal): Promise<Scan>
@@ -35,7 +33,7 @@ export function createScanner(
   fs: FileSystem,
   root: string,
   options: ScanOptions,
-): { readonly ok: true; readonly scanner: Scanner } | { readonly ok: false; readonly why: string } {
+): OrWhy<{ readonly scanner: Scanner }> {
   const { pattern, multiline } = options
   const flags = `gm${options.ignoreCase ? 'i' : ''}${multiline ? 's' : ''}`
   const wrong = faultOf(pattern, flags)
@@ -151,13 +149,11 @@ async function textOf(fs: FileSystem, path: string): Promise<string | null> {
 async function bytesOf(fs: FileSystem, path: string, most: number): Promise<Buffer | null> {
   const file = await fs.open(path, 'read').catch(() => null)
   if (file === null) return null
-  try {
+  return await closing(file, async () => {
     const stat = await file.stat()
     if (stat.kind !== 'file' || stat.bytes > most) return null
     return Buffer.from(await readAt(file, 0, stat.bytes))
-  } finally {
-    await file.close()
-  }
+  })
 }
 
 // ---- files, folder by folder in the order of names, without what ignore files leave out, without `.git`, and never through a link ----

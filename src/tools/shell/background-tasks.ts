@@ -96,10 +96,9 @@ async function write(ports: BackgroundTaskPorts, path: string, rows: readonly Jo
   )
   const bytes = new TextEncoder().encode(`${JSON.stringify({ v: 1, by, jobs })}\n`)
   if (ports.makesFolders) {
-    const made = await attempt(`making the folder of ${path}`, async () => {
-      await makeFolders(ports.fs, dirname(path), folderMode)
-      return {}
-    })
+    const made = await attempt(`making the folder of ${path}`, () =>
+      makeFolders(ports.fs, dirname(path), folderMode),
+    )
     if (!made.ok) return ports.complain(made.failure)
   }
   const written = await replaceFile(ports.fs, path, bytes, { mode: fileMode, unique: ports.unique })

@@ -1,6 +1,7 @@
 // Bash: runs a command in a fresh shell, so that nothing a command exports, aliases or changes folder to reaches the next.
 // It ends within its timeout; a command that says too much is stopped; what it left running is stopped, unless it was
 // started in the background, where Jobs looks after it. Which commands may run is decided before (`mayRun`), not here.
+import type { OrWhy } from '../../disk/failure.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { flag, optional, text, whole, toolWith, type InputOf } from '../input.ts'
 import { failed, interrupted, succeeded } from '../outcome.ts'
@@ -64,15 +65,12 @@ export function bashTool(options: BashOptions): Tool<BashInput> {
   })
 }
 
-type Ground =
-  | {
-      readonly ok: true
-      readonly group: GroupOptions & { readonly before: readonly string[] }
-      /** Settings of the repository that git was not told. */
-      readonly leftOut: readonly string[]
-      readonly ended: () => Promise<void>
-    }
-  | { readonly ok: false; readonly why: string }
+type Ground = OrWhy<{
+  readonly group: GroupOptions & { readonly before: readonly string[] }
+  /** Settings of the repository that git was not told. */
+  readonly leftOut: readonly string[]
+  readonly ended: () => Promise<void>
+}>
 
 /** Another shell would read a command differently from how it was judged. */
 export const noBash =

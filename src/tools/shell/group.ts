@@ -1,6 +1,7 @@
 // A command in a process group of its own, so that it can be stopped with everything it started. Standard input is
 // closed; both outputs come through one pipe, in the order they were written, and the pipe is read only as fast as its
 // reader takes it. What leaves the group on purpose (setsid, a daemon) is out of reach, unless the sandbox holds it.
+import type { OrWhy } from '../../disk/failure.ts'
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { defaults } from '../../settings/defaults.ts'
@@ -30,9 +31,7 @@ export interface Group {
   stop(): void
 }
 
-export type Started =
-  | { readonly ok: true; readonly group: Group }
-  | { readonly ok: false; readonly why: string }
+export type Started = OrWhy<{ readonly group: Group }>
 
 export async function startGroup(command: string, options: GroupOptions): Promise<Started> {
   const [program, ...words] = [...(options.before ?? []), options.shell, '-c', `exec 2>&1; ${command}`]

@@ -1,5 +1,6 @@
 // Commands that go on in the background: started by Bash, looked at and stopped through Jobs. Of each only the newest
 // output is kept. They end with the session: whoever made them calls `close`. A list for others to look at is kept where one is given.
+import type { OrWhy } from '../../disk/failure.ts'
 import { forOthers } from '../../disk/redact.ts'
 import { redactingStream } from '../../disk/redact-stream.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -27,11 +28,7 @@ export interface JobAbout {
 }
 
 export interface Jobs {
-  start(
-    command: string,
-    options: GroupOptions,
-    about: JobAbout,
-  ): Promise<{ readonly ok: true; readonly id: string } | { readonly ok: false; readonly why: string }>
+  start(command: string, options: GroupOptions, about: JobAbout): Promise<OrWhy<{ readonly id: string }>>
   /** New output; with `waitMs` it waits that long for some, or for the end. */
   look(id: string, waitMs: number, signal: AbortSignal): Promise<JobLook | null>
   /** Stops it and waits until it is gone. False when there is no such job. */

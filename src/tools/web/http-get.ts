@@ -8,7 +8,7 @@ import * as https from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
-import { errorText } from '../../disk/failure.ts'
+import { errorText, type OrWhy } from '../../disk/failure.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { interruptedMark } from '../../transcript/markers.ts'
 
@@ -19,16 +19,13 @@ export interface HttpGetOptions {
   readonly lookup?: typeof systemLookup | undefined
 }
 
-export type Fetched =
-  | {
-      readonly ok: true
-      readonly url: string
-      readonly status: number
-      readonly type: string
-      readonly bytes: Uint8Array
-      readonly cut: boolean
-    }
-  | { readonly ok: false; readonly why: string }
+export type Fetched = OrWhy<{
+  readonly url: string
+  readonly status: number
+  readonly type: string
+  readonly bytes: Uint8Array
+  readonly cut: boolean
+}>
 
 export async function httpGet(
   address: string,
@@ -57,10 +54,7 @@ export async function httpGet(
   return { ok: false, why: `more than ${defaults.tools.fetchRedirects} redirects` }
 }
 
-function checkUrl(
-  text: string,
-  options: HttpGetOptions,
-): { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly why: string } {
+function checkUrl(text: string, options: HttpGetOptions): OrWhy<{ readonly url: URL }> {
   const refuse = (why: string) => ({ ok: false, why }) as const
   if (text.length > defaults.tools.fetchUrlChars)
     return refuse(`the URL is longer than ${defaults.tools.fetchUrlChars} characters`)

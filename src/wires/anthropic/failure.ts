@@ -5,7 +5,7 @@ import type { Feature, ModelFailure, RefusedMedia } from '../../model/model.ts'
 import { errorBody, overflowOf } from '../../model/overflow.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { LearnedMedia } from '../../transcript/fact.ts'
-import { passing, type PlainCode } from '../refusals.ts'
+import { codesByStatus, firstErrorStatus, firstServerStatus, passing, type PlainCode } from '../refusals.ts'
 
 /** What a refusal means, and whether trying again may help. */
 export function failureOf(refusal: ServerRefusal, now: number): Verdict {
@@ -47,17 +47,6 @@ const codesByType: Readonly<Record<string, PlainCode>> = {
   overloaded_error: 'overloaded',
   request_too_large: 'too-large',
 }
-const codesByStatus: Readonly<Record<number, PlainCode>> = {
-  401: 'unauthorized',
-  402: 'unauthorized',
-  403: 'unauthorized',
-  408: 'server',
-  409: 'server',
-  429: 'rate-limited',
-  529: 'overloaded',
-}
-const firstServerStatus = 500
-const firstErrorStatus = 400
 
 function codeOf(status: number | null, type: string | null, message: string): PlainCode {
   const known = codesByType[type ?? ''] ?? 'server'

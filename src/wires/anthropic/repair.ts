@@ -7,15 +7,8 @@ import { isBlock, isReasoningType } from './block-rules.ts'
 import { toMessage, newRepairLog, type Draft, type RepairLog, type Repair } from './repair/draft.ts'
 import { limitBreakpoints, moveBreakpoints, type BreakpointLimits } from './repair/breakpoint-limits.ts'
 import { boundMessages, fillMessage, joinMessages } from './repair/order.ts'
-import { pairCalls } from './repair/pairing.ts'
-import {
-  keepSendable,
-  looksWhole,
-  unbound,
-  type ReasoningOptions,
-  type ReasoningOrigin,
-} from './repair/reasoning.ts'
-import { pairServerTools } from './repair/pairing.ts'
+import { pairCalls, pairServerTools } from './repair/pairing.ts'
+import { keepSendable, unbound, type ReasoningOptions, type ReasoningOrigin } from './repair/reasoning.ts'
 import { shapeMessage, type ShapeOptions } from './repair/shape.ts'
 
 export type { Repair, RepairRule } from './repair/draft.ts'
@@ -28,7 +21,6 @@ export interface RepairOptions {
   readonly bindsPrefix?: boolean | undefined
   /** Where a reasoning block comes from; unknown origin counts as the model's own. Asked by block identity. */
   readonly origin?: ((block: WireBlock) => ReasoningOrigin | undefined) | undefined
-  readonly wholeSignature?: ((signature: string) => boolean) | undefined
   /** False after the provider has refused the reasoning: all of it is left out. */
   readonly keepReasoning?: boolean | undefined
   /** Breakpoints that the messages may carry: the provider's limit less those in tools and system. */
@@ -63,7 +55,6 @@ const filledIn = (options: RepairOptions): Options => ({
   model: options.model,
   bindsPrefix: options.bindsPrefix ?? false,
   origin: options.origin ?? (() => undefined),
-  wholeSignature: options.wholeSignature ?? looksWhole,
   keepReasoning: options.keepReasoning ?? true,
   maxBreakpoints: options.maxBreakpoints ?? defaults.request.maxBreakpoints,
   prefill: options.prefill ?? false,

@@ -9,6 +9,7 @@ import { createComposer } from './compose.ts'
 import { failureOf } from './failure.ts'
 import { checkAnthropic, repairAnthropic, type AnthropicRequest } from './request.ts'
 import { MessageReader } from './reader.ts'
+import { nothingMore } from '../reading.ts'
 import { usageOf, type UsageReport } from '../usage.ts'
 import { countIn, onlyFields } from '../../model/count.ts'
 
@@ -56,9 +57,7 @@ function parse(answer: unknown): ModelMessage | null {
       .map((block) => block as object as AssistantBlock),
     stop: typeof stop === 'string' ? stop : null,
     usage: anthropicWire.usageOf(usage),
-    appliedEdits: [],
-    inputTransformations: [],
-    diagnostics: null,
+    ...nothingMore,
   }
 }
 

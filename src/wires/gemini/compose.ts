@@ -3,15 +3,15 @@
 // an answer carries the signature it came with, and one that has none says so in the maker's own words.
 import { createComposerOf, type BodyParts, type Composer, type MessageWriter } from '../../request/compose.ts'
 import type { ToolSpec } from '../../transcript/fact.ts'
-import { continueText, noOutput } from '../anthropic/block-rules.ts'
+import { continueText } from '../anthropic/block-rules.ts'
 import type { Quirks, WireComposerOptions } from '../wire.ts'
 import { spelledName } from '../repairing.ts'
 import { asksSignatures, thinkingOf } from './models.ts'
 import type { Message, Part, ViewBlock, ToolResultBlock } from '../../projection/view.ts'
 import type { SentBlock, SentMessage } from '../../request/segments.ts'
 import { isDeeplyWellFormed, wellFormedRecord } from '../../request/well-formed.ts'
-import { isItem, textIn, type ToolUseBlock } from '../../transcript/content.ts'
-import { isMedia, type MediaBlock } from '../../transcript/media.ts'
+import { isItem, type ToolUseBlock } from '../../transcript/content.ts'
+import type { MediaBlock } from '../../transcript/media.ts'
 import {
   answersIn,
   createWriter,
@@ -19,6 +19,7 @@ import {
   isResult,
   mediaIn,
   mediaOf,
+  saidBy,
   sentBlock,
   sentMessage,
   serverText,
@@ -123,8 +124,7 @@ const placeOf = ({ of }: SentBlock, order: CallOrder): number =>
 const idField = (id: string): { readonly id?: string } => (id.startsWith(ownIdPrefix) ? {} : { id })
 
 function responseOf(block: ToolResultBlock, part: Part): object {
-  const text = textIn(block.content)
-  const said = text.trim() === '' ? (block.content.some(isMedia) ? '(see below)' : noOutput) : text
+  const said = saidBy(block)
   return {
     ...idField(block.tool_use_id),
     name: spelledName(part.tool ?? 'unknown_tool'),

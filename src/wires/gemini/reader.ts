@@ -6,7 +6,16 @@ import type { ModelEvent, ModelMessage } from '../../model/model.ts'
 import type { AssistantBlock, ToolUseBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
 import { noUsage, geminiUsage } from '../usage.ts'
-import { fieldsOf, itemBlock, listOf, refusalOf, textOf, withSidecar, type Fields } from '../reading.ts'
+import {
+  fieldsOf,
+  itemBlock,
+  listOf,
+  nothingMore,
+  refusalOf,
+  textOf,
+  withSidecar,
+  type Fields,
+} from '../reading.ts'
 import type { StopKind } from '../../transcript/stop.ts'
 import { geminiName, ownIdPrefix, spoiledAnswer } from './request.ts'
 
@@ -81,9 +90,7 @@ export class GeminiReader implements AnswerReader {
       stop: this.#finish ?? this.#blocked,
       ...(this.complete ? { ended: geminiStop(this.#finish, this.#calls > 0) } : {}),
       usage: this.#usage ?? noUsage,
-      appliedEdits: [],
-      inputTransformations: [],
-      diagnostics: null,
+      ...nothingMore,
     }
   }
 

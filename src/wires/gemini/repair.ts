@@ -2,7 +2,7 @@
 // the shape of each part, neighbours of one role, calls with their results, signatures of the turn under way.
 import { asList, fieldsOf, listOf, textOf, type Fields } from '../reading.ts'
 import { continueText, emptyUser, missingResult, opening } from '../anthropic/block-rules.ts'
-import { repairNotes, wellFormedFields, type RepairNotes } from '../repairing.ts'
+import { repairNotes, sameItems, wellFormedFields, type RepairNotes } from '../repairing.ts'
 import type { WireRepaired, WireTarget } from '../wire.ts'
 import { asksSignatures } from './models.ts'
 import {
@@ -59,11 +59,7 @@ function shaped(given: unknown, path: string, notes: RepairNotes): readonly Draf
     notes.note('empty-part', path, 'left out: it has no parts')
     return []
   }
-  const same =
-    content === given &&
-    named === role &&
-    parts.length === given2.length &&
-    parts.every((part, index) => part === given2[index])
+  const same = content === given && named === role && sameItems(parts, given2)
   return [{ role, parts, path, untouched: same ? fields : null }]
 }
 

@@ -5,7 +5,7 @@ import { createComposerOf, type BodyParts, type Composer } from '../../request/c
 import { type Segment, digest, type SentBlock, type SentMessage } from '../../request/segments.ts'
 import type { ToolSpec } from '../../transcript/fact.ts'
 import { continueText } from '../anthropic/block-rules.ts'
-import { openAiComposing, systemParts } from '../openai-caching.ts'
+import { openAiBody, openAiComposing, systemParts } from '../openai-caching.ts'
 import { textOf } from '../reading.ts'
 import type { Quirks, WireComposerOptions } from '../wire.ts'
 import { spelledName, spelledId } from '../repairing.ts'
@@ -27,6 +27,7 @@ import {
   sidecarOf,
   restJson,
   userBlocks,
+  userItems,
   withFields,
   type WriterOptions,
 } from '../writing.ts'
@@ -57,13 +58,9 @@ const toolOf = ({ name, description, input_schema }: ToolSpec): object => ({
 })
 
 function bodyOf(parts: BodyParts, quirks: Quirks): string {
-  const { segments, messages, parameters } = parts
-  const { model, tools, system } = segments
-  let head = `{"model":${JSON.stringify(model)}`
-  if (tools.length > 0) head += `,"tools":[${tools.map(({ json }) => json).join(',')}]`
-  head += ',"messages":['
-  if (system.length > 0) head += `${systemJson(system, parts, quirks)},`
-  return head + messages + ']' + restOf(parameters, tools.length > 0, quirks) + '}'
+  const { segments, parameters } = parts
+  const rest = restOf(parameters, segments.tools.length > 0, quirks)
+  return openAiBody(parts, '', 'messages', (system) => systemJson(system, parts, quirks), rest)
 }
 
 function systemJson(system: readonly Segment[], parts: BodyParts, quirks: Quirks): string {
@@ -97,7 +94,7 @@ function ownMessage(text: string, quirks: Quirks): SentMessage {
 }
 
 function userMessages(message: Message, options: WriterOptions): readonly SentMessage[] {
-  const { results, others } = userBlocks(message, options, {
+  const blocks = userBlocks(message, options, {
     result: (block) => {
       const tool_call_id = spelledId(block.tool_use_id, chatIdChars, digest)
       return JSON.stringify({ role: 'tool', tool_call_id, content: resultText(block) })
@@ -106,15 +103,7 @@ function userMessages(message: Message, options: WriterOptions): readonly SentMe
     media: (block) => mediaShape(block, options),
     text: textPart,
   })
-  const items = results.map(({ json }) => json)
-  if (others.length > 0)
-    items.push(
-      userJson(
-        others.map(({ json }) => json),
-        options.quirks,
-      ),
-    )
-  return items.length === 0 ? [] : [sentMessage('user', items.join(','), [...results, ...others])]
+  return userItems(blocks, (parts) => userJson(parts, options.quirks))
 }
 
 const textPart = (text: string): object => ({ type: 'text', text })

@@ -14,6 +14,7 @@ import {
   fieldsOf,
   itemBlock,
   listOf,
+  nothingMore,
   refusalOf,
   textOf,
   withSidecar,
@@ -108,9 +109,7 @@ export class ChatReader implements AnswerReader {
       stop: this.#finish,
       ...(this.complete ? { ended: this.#end(content) } : {}),
       usage: this.#usage ?? noUsage,
-      appliedEdits: [],
-      inputTransformations: [],
-      diagnostics: null,
+      ...nothingMore,
     }
   }
 

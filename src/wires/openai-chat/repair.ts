@@ -5,6 +5,7 @@ import { emptyUser, missingResult, noOutput } from '../anthropic/block-rules.ts'
 import {
   namePattern,
   repairNotes,
+  sameItems,
   spelledName,
   wellFormedFields,
   withShortId,
@@ -102,8 +103,7 @@ function contentOf(
       moved.push(part)
     } else notes.note('part', place, `${type} left out: a ${role} message cannot carry it`)
   })
-  const same = kept.length === content.length && kept.every((part, index) => part === content[index])
-  return { content: same ? content : kept, moved }
+  return { content: sameItems(kept, content) ? content : kept, moved }
 }
 
 /** An answer with calls that can be read, and reasoning only where the server asks for it. */
@@ -132,7 +132,7 @@ function wholeCalls(message: Fields, path: string, notes: RepairNotes): readonly
     seen.add(id)
     return call['type'] === 'custom' ? [call] : [spelledCall(call, place, notes)]
   })
-  return calls.length === given.length && calls.every((call, at) => call === given[at]) ? given : calls
+  return sameItems(calls, given) ? given : calls
 }
 
 function spelledCall(call: Fields, place: string, notes: RepairNotes): Fields {

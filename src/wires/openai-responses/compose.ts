@@ -3,7 +3,7 @@
 import { createComposerOf, type BodyParts, type Composer } from '../../request/compose.ts'
 import { type Segment, digest, type SentBlock, type SentMessage } from '../../request/segments.ts'
 import type { ToolSpec } from '../../transcript/fact.ts'
-import { openAiComposing, reasonsSealed, systemParts } from '../openai-caching.ts'
+import { openAiBody, openAiComposing, reasonsSealed, systemParts } from '../openai-caching.ts'
 import { continueText } from '../anthropic/block-rules.ts'
 import type { Quirks, WireComposerOptions } from '../wire.ts'
 import { spelledName, spelledId } from '../repairing.ts'
@@ -26,6 +26,7 @@ import {
   sidecarOf,
   restJson,
   userBlocks,
+  userItems,
   withFields,
   type WriterOptions,
 } from '../writing.ts'
@@ -37,7 +38,7 @@ export function createResponsesComposer(options: WireComposerOptions = {}): Comp
   return createComposerOf({
     writer: createWriter((message, leaves) =>
       message.role === 'user'
-        ? userItems(message, { ...options, quirks })
+        ? userMessages(message, { ...options, quirks })
         : answersIn(message, goOn, (parts) => answerOf(parts, leaves)),
     ),
     own: ownMessage,
@@ -59,14 +60,16 @@ const toolOf = ({ name, description, input_schema }: ToolSpec): object => ({
 })
 
 function bodyOf(parts: BodyParts, quirks: Quirks): string {
-  const { segments, messages, parameters } = parts
-  const { model, tools, system } = segments
-  let head = `{"model":${JSON.stringify(model)},"store":false`
-  if (reasonsSealed(model)) head += ',"include":["reasoning.encrypted_content"]'
-  if (tools.length > 0) head += `,"tools":[${tools.map(({ json }) => json).join(',')}]`
-  head += ',"input":['
-  if (system.length > 0) head += `${systemJson(system, parts, quirks)},`
-  return head + messages + ']' + restOf(parameters, tools.length > 0, quirks) + '}'
+  const { segments, parameters } = parts
+  const sealed = reasonsSealed(segments.model) ? ',"include":["reasoning.encrypted_content"]' : ''
+  const rest = restOf(parameters, segments.tools.length > 0, quirks)
+  return openAiBody(
+    parts,
+    `,"store":false${sealed}`,
+    'input',
+    (system) => systemJson(system, parts, quirks),
+    rest,
+  )
 }
 
 function systemJson(system: readonly Segment[], parts: BodyParts, quirks: Quirks): string {
@@ -104,9 +107,9 @@ function userJson(parts: readonly string[]): string {
   return `{"type":"message","role":"user","content":[${parts.join(',')}]}`
 }
 
-function userItems(message: Message, options: WriterOptions): readonly SentMessage[] {
+function userMessages(message: Message, options: WriterOptions): readonly SentMessage[] {
   const media = (block: MediaBlock): object => mediaPart(block, options)
-  const { results, others } = userBlocks(message, options, {
+  const blocks = userBlocks(message, options, {
     result: (block) => {
       const call_id = spelledId(block.tool_use_id, callIdChars, digest)
       const output = block.content.some(isMedia)
@@ -117,9 +120,7 @@ function userItems(message: Message, options: WriterOptions): readonly SentMessa
     media,
     text: textPart,
   })
-  const items = results.map(({ json }) => json)
-  if (others.length > 0) items.push(userJson(others.map(({ json }) => json)))
-  return items.length === 0 ? [] : [sentMessage('user', items.join(','), [...results, ...others])]
+  return userItems(blocks, userJson)
 }
 
 function mediaPart(block: MediaBlock, options: WriterOptions): object {

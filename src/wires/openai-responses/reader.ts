@@ -14,6 +14,7 @@ import {
   fieldsOf,
   itemBlock,
   listOf,
+  nothingMore,
   refusalOf,
   textOf,
   withSidecar,
@@ -132,8 +133,7 @@ export class ResponsesReader implements AnswerReader {
       stop: this.complete ? (this.#why ?? this.#status) : null,
       ...(this.complete ? { ended: this.#end(content) } : {}),
       usage: this.#usage ?? noUsage,
-      appliedEdits: [],
-      inputTransformations: [],
+      ...nothingMore,
       diagnostics: this.#diagnostics,
     }
   }

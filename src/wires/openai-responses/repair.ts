@@ -6,6 +6,7 @@ import { emptyUser, missingResult } from '../anthropic/block-rules.ts'
 import {
   namePattern,
   repairNotes,
+  sameItems,
   spelledName,
   wellFormedFields,
   withShortId,
@@ -91,7 +92,7 @@ function shapedMessage(item: Fields, path: string, notes: RepairNotes): readonly
     notes.note('empty-message', path, 'left out: it says nothing')
     return []
   }
-  const same = kept.length === given.length && kept.every((part, index) => part === given[index])
+  const same = sameItems(kept, given)
   if (!same && kept.length < given.length) notes.note('part', path, 'parts left out that cannot be read')
   return [{ item: same ? item : { ...item, content: kept }, path }]
 }

@@ -1,6 +1,7 @@
 // From proposals to a change set. Pure. What code can do better than a model it does itself: days become dates, pointers
 // that lead nowhere are fixed. Then the set is looked at as a whole: every retired memory has somebody that stands in
 // its place, and no more is lost at once than the limit. Law: made again on its own result, nothing is left to do.
+import type { OrWhy } from '../../../disk/failure.ts'
 import type { SourcedChange } from '../../../memory/memory-store.ts'
 import { codeLines } from '../../../memory/format/dates.ts'
 import { isRule, sessionless } from '../../../memory/memory.ts'
@@ -18,9 +19,10 @@ import {
 import type { Doubts } from './doubts.ts'
 import { datedLine, type Snapshot } from './snapshot.ts'
 
-export type ChangeSetOutcome =
-  | { readonly ok: true; readonly changes: readonly SourcedChange[]; readonly report: readonly string[] }
-  | { readonly ok: false; readonly why: string }
+export type ChangeSetOutcome = OrWhy<{
+  readonly changes: readonly SourcedChange[]
+  readonly report: readonly string[]
+}>
 
 export function changeSetOf(
   world: Snapshot,

@@ -5,30 +5,26 @@ import { hash } from 'node:crypto'
 import type { WireBlock, WireMessage, WireRequest, WireTool } from '../../../model/wire.ts'
 import { piecesOf } from '../../emission.ts'
 import { isThinking, stringOf } from '../../rules/blocks.ts'
-import { isRecord } from '../../rules/shape.ts'
-import { type Json, type ModelAnswer } from '../front.ts'
+import { isRecord, recordsIn } from '../../rules/shape.ts'
+import { requestOf, type Json, type ModelAnswer } from '../front.ts'
 import type { DialectModel } from '../models.ts'
 import { createPromptText, type PrefixReading, type RenderedPrompt } from '../prefix-cache.ts'
 import type { GeminiBody, GeminiPart } from './request.ts'
 import { geminiTurns } from './rules.ts'
 
-export function geminiRequest(body: GeminiBody, model: DialectModel, thinks: boolean): WireRequest {
-  const system = (body.systemInstruction?.parts ?? []).map((part) => part.text ?? '').join('\n\n')
-  const tools = toolsOf(body)
-  const choice = choiceOf(body)
-  return {
-    model: model.id,
-    max_tokens: geminiMaxTokens(body, model),
+export const geminiRequest = (body: GeminiBody, model: DialectModel, thinks: boolean): WireRequest =>
+  requestOf({
+    model,
+    maxTokens: maxTokensOf(body, model),
     messages: messagesOf(body),
-    ...(system === '' ? {} : { system }),
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(choice === null ? {} : { tool_choice: choice }),
-    thinking: thinks ? { type: 'adaptive' } : { type: 'disabled' },
-  }
-}
+    system: (body.systemInstruction?.parts ?? []).map((part) => part.text ?? '').join('\n\n'),
+    tools: toolsOf(body),
+    choice: choiceOf(body),
+    thinks,
+  })
 
 /** More than the model can say is cut, not refused. */
-export function geminiMaxTokens({ generationConfig }: GeminiBody, model: DialectModel): number {
+function maxTokensOf({ generationConfig }: GeminiBody, model: DialectModel): number {
   const given = generationConfig?.['maxOutputTokens']
   return typeof given === 'number' && given > 0 ? Math.min(given, model.maxOutput) : model.maxOutput
 }
@@ -94,18 +90,14 @@ function plainBlock(part: GeminiPart): WireBlock {
   return { type: 'text', text: JSON.stringify(part) }
 }
 
-function declarationsOf(body: GeminiBody): readonly Json[] {
-  return (body.tools ?? []).flatMap((tool) =>
-    Array.isArray(tool['functionDeclarations']) ? (tool['functionDeclarations'] as readonly Json[]) : [],
-  )
-}
-
-function toolsOf(body: GeminiBody): readonly WireTool[] {
-  return declarationsOf(body).map((each) => ({
-    name: stringOf(each['name']),
-    description: stringOf(each['description']),
-    input_schema: schemaOf(each['parametersJsonSchema'] ?? each['parameters']),
-  }))
+function toolsOf({ tools = [] }: GeminiBody): readonly WireTool[] {
+  return tools
+    .flatMap((tool) => recordsIn(tool['functionDeclarations']))
+    .map((each) => ({
+      name: stringOf(each['name']),
+      description: stringOf(each['description']),
+      input_schema: schemaOf(each['parametersJsonSchema'] ?? each['parameters']),
+    }))
 }
 
 /** Google writes types in capitals. */

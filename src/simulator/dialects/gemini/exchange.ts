@@ -16,7 +16,6 @@ import { findDialectModel, type DialectModel } from '../models.ts'
 import {
   geminiFinish,
   geminiFrames,
-  geminiMaxTokens,
   geminiPrompt,
   geminiRequest,
   geminiResponse,
@@ -92,8 +91,6 @@ export async function createGemini(bench: DialectBench, ask: GeminiAsk): Promise
     request: geminiRequest(body, model, thinks),
     model,
     promptTokens: prompt.tokens,
-    maxOutput: geminiMaxTokens(body, model),
-    thinks,
     headers: ask.headers,
   })
   const { usage, bill } = accountOf(reading, said.outputTokens, model)

@@ -2,7 +2,7 @@
 import type { Json } from '../front.ts'
 import type { DialectModel } from '../models.ts'
 import { openContent } from '../../rules/seal.ts'
-import { isRecord } from '../../rules/shape.ts'
+import { recordsIn } from '../../rules/shape.ts'
 import type { GeminiBody, GeminiContent, GeminiPart } from './request.ts'
 import { stringOf } from '../../rules/blocks.ts'
 
@@ -80,11 +80,8 @@ function checkContents(body: GeminiBody): string | null {
 function checkTools(body: GeminiBody): string | null {
   const names = new Set<string>()
   for (const [index, tool] of (body.tools ?? []).entries()) {
-    const list: readonly unknown[] = Array.isArray(tool['functionDeclarations'])
-      ? tool['functionDeclarations']
-      : []
-    for (const [at, each] of list.entries()) {
-      const name = isRecord(each) ? stringOf(each['name']) : ''
+    for (const [at, each] of recordsIn(tool['functionDeclarations']).entries()) {
+      const name = stringOf(each['name'])
       const path = `* GenerateContentRequest.tools[${index}].function_declarations[${at}].name`
       if (!FUNCTION_NAME.test(name))
         return `${path}: Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.\n`

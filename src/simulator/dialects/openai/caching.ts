@@ -1,5 +1,8 @@
 // What a request of OpenAI says about its cache: the key it is routed by, implicit or explicit, how long.
+import type { DialectBench, Json } from '../front.ts'
 import type { DialectModel } from '../models.ts'
+import type { PrefixReading, RenderedPrompt } from '../prefix-cache.ts'
+import type { Quirks } from './quirks.ts'
 import { isRecord } from '../../rules/shape.ts'
 import { fault, type ApiFault } from './errors.ts'
 import { isBoolean, isString, fieldsOf, oneOf, orNull, type ApiCheck, type ApiFields } from './shape.ts'
@@ -35,7 +38,7 @@ export const cacheFields = (...lifetimes: readonly string[]): ApiFields => ({
   ),
 })
 
-export function cacheWishOf(body: Readonly<Record<string, unknown>>, model: DialectModel): CacheWish {
+function cacheWishOf(body: Json, model: DialectModel): CacheWish {
   const options = isRecord(body['prompt_cache_options']) ? body['prompt_cache_options'] : {}
   const kept = body['prompt_cache_retention'] === '24h' ? '24h' : options['ttl']
   const key = body['prompt_cache_key']
@@ -48,12 +51,24 @@ export function cacheWishOf(body: Readonly<Record<string, unknown>>, model: Dial
   }
 }
 
-/** Explicit control came with the models that bill writes. */
-export function checkCaching(
-  body: Readonly<Record<string, unknown>>,
+/** The prefix that a request of either wire of OpenAI is read against, and what it wished for. */
+export function openPrefix(
+  bench: DialectBench,
+  { quirks, tenant }: { readonly quirks: Quirks; readonly tenant: string },
+  body: Json,
   model: DialectModel,
-  marks: readonly string[],
-): ApiFault | null {
+  prompt: RenderedPrompt,
+  startedAt: number,
+): { readonly reading: PrefixReading; readonly wish: CacheWish } {
+  const wish = cacheWishOf(body, model)
+  const { key, mode, lifetimeMs } = wish
+  const scope = `${quirks.server}|${tenant}|${key}`
+  const reading = bench.cache.open({ prompt, model, scope, startedAt, mode, lifetimeMs, isLucky: true })
+  return { reading, wish }
+}
+
+/** Explicit control came with the models that bill writes. */
+export function checkCaching(body: Json, model: DialectModel, marks: readonly string[]): ApiFault | null {
   if (model.cache.writes || model.vendor === 'other') return null
   const refused = body['prompt_cache_options'] === undefined ? marks[0] : 'prompt_cache_options'
   if (refused === undefined) return null

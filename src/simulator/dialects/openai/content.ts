@@ -1,7 +1,7 @@
 // Small pieces both wires of OpenAI read alike: arguments, pictures, tools that take free text.
-import type { WireBlock, WireTool } from '../../../model/wire.ts'
+import type { WireBlock, WireRequest, WireTool } from '../../../model/wire.ts'
 import { stringOf } from '../../rules/blocks.ts'
-import { isRecord, jsonIn } from '../../rules/shape.ts'
+import { isRecord, jsonIn, recordsIn } from '../../rules/shape.ts'
 import type { Json } from '../front.ts'
 import type { PromptText } from '../prefix-cache.ts'
 import { lifetimeOfMark } from './caching.ts'
@@ -36,12 +36,33 @@ export function freeTextOf(input: unknown): string {
 
 const DATA_URL = /^data:([\w/+.-]+);base64,(.*)$/su
 
-export function imageBlock(url: unknown): WireBlock {
+function imageBlock(url: unknown): WireBlock {
   const [, media_type, data] = DATA_URL.exec(typeof url === 'string' ? url : '') ?? []
   return data === undefined
     ? { type: 'image', source: { type: 'url', url } }
     : { type: 'image', source: { type: 'base64', media_type, data } }
 }
+
+/** What a message or an item says, in blocks; `other` is what no block stands for. */
+export function blocksIn(content: unknown, other: (part: Json) => WireBlock): readonly WireBlock[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return recordsIn(content).map((part): WireBlock => {
+    const { type, image_url: image } = part
+    if (type === 'input_image' || type === 'image_url')
+      return imageBlock(isRecord(image) ? image['url'] : image)
+    const text = part['text'] ?? part['refusal']
+    return typeof text === 'string' ? { type: 'text', text } : other(part)
+  })
+}
+
+/** Which tool is asked for; `named` where a choice names one. */
+export function choiceIn(choice: unknown, named: unknown): WireRequest['tool_choice'] | null {
+  if (choice === 'none' || choice === 'auto') return { type: choice }
+  if (choice === 'required') return { type: 'any' }
+  return typeof named === 'string' ? { type: 'tool', name: named } : null
+}
+
+export const isInstruction = (role: unknown): boolean => role === 'system' || role === 'developer'
 
 const LOW_DETAIL_TOKENS = 85
 const IMAGE_TOKENS = 765
@@ -56,9 +77,7 @@ function imageTokens(part: Readonly<Record<string, unknown>>): number {
 /** What a message, an item or a result says, as the cache and the count see it. */
 export function renderContent(content: unknown, prompt: PromptText): void {
   if (typeof content === 'string') prompt.add(content)
-  if (!Array.isArray(content)) return
-  for (const part of content as readonly unknown[]) {
-    if (!isRecord(part)) continue
+  for (const part of recordsIn(content)) {
     // A mark says where a prefix ends; it is no part of what is cached.
     const { prompt_cache_breakpoint: mark, ...shown } = part
     const text = part['text'] ?? part['refusal']

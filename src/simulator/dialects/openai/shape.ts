@@ -1,12 +1,12 @@
 // The schema language in OpenAI's words: the first field that is wrong, with its parameter and code. Unknown keys are refused or
 // passed over by the server's habit.
-import { isRecord } from '../../rules/shape.ts'
+import { anything, isRecord, nullable, wrongField, wrongItem, type Check } from '../../rules/shape.ts'
 import { fault, type ApiFault } from './errors.ts'
 
-export type ApiCheck = (value: unknown, path: string) => ApiFault | null
+export type ApiCheck = Check<ApiFault>
 export type ApiFields = Readonly<Record<string, ApiCheck>>
 
-export const isAnything: ApiCheck = () => null
+export const isAnything: ApiCheck = anything
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null'
@@ -59,17 +59,15 @@ function listed(values: readonly string[]): string {
   return `${quoted.slice(0, -1).join(', ')}${comma} and ${quoted.at(-1) ?? ''}`
 }
 
-export function orNull(check: ApiCheck): ApiCheck {
-  return (value, path) => (value === null ? null : check(value, path))
-}
+export const orNull = (check: ApiCheck): ApiCheck => nullable(check)
 
-export function either(
-  expected: string,
-  ...checks: readonly (readonly [(value: unknown) => boolean, ApiCheck])[]
-): ApiCheck {
+export function textOrList(item: ApiCheck, items = 'objects'): ApiCheck {
+  const list = listOf(item)
   return (value, path) => {
-    const found = checks.find(([fits]) => fits(value))
-    return found === undefined ? wrongType(path, expected, value) : found[1](value, path)
+    if (typeof value === 'string') return null
+    return Array.isArray(value)
+      ? list(value, path)
+      : wrongType(path, `one of a string or array of ${items}`, value)
   }
 }
 
@@ -80,11 +78,7 @@ export function listOf(item: ApiCheck, most = Infinity): ApiCheck {
       const message = `Invalid '${path}': array too long. Expected an array with maximum length ${most}, but got an array with length ${value.length} instead.`
       return fault(message, path, 'array_above_max_length')
     }
-    for (const [index, each] of value.entries()) {
-      const wrong = item(each, `${path}[${index}]`)
-      if (wrong !== null) return wrong
-    }
-    return null
+    return wrongItem(value, item, (index) => `${path}[${index}]`)
   }
 }
 
@@ -93,7 +87,9 @@ export function emptyArray(path: string): ApiFault {
   return fault(message, path, 'empty_array')
 }
 
-export function named(most: number, pattern: RegExp): ApiCheck {
+const NAME = /^[a-zA-Z0-9_-]+$/
+
+export function named(most: number): ApiCheck {
   return (value, path) => {
     if (typeof value !== 'string') return wrongType(path, 'a string', value)
     if (value.length > most) return tooLong(path, most, value.length)
@@ -101,8 +97,8 @@ export function named(most: number, pattern: RegExp): ApiCheck {
       const message = `Invalid '${path}': empty string. Expected a string with minimum length 1, but got an empty string instead.`
       return fault(message, path, 'empty_string')
     }
-    if (pattern.test(value)) return null
-    const message = `Invalid '${path}': string does not match pattern. Expected a string that matches the pattern '${pattern.source}'.`
+    if (NAME.test(value)) return null
+    const message = `Invalid '${path}': string does not match pattern. Expected a string that matches the pattern '${NAME.source}'.`
     return fault(message, path, 'invalid_value')
   }
 }
@@ -130,21 +126,8 @@ export function fieldsOf(
 ): ApiCheck {
   return (value, path) => {
     if (!isRecord(value)) return wrongType(path, 'an object', value)
-    for (const [key, check] of Object.entries(required)) {
-      if (value[key] === undefined) return missing(below(path, key))
-      const wrong = check(value[key], below(path, key))
-      if (wrong !== null) return wrong
-    }
-    for (const [key, check] of Object.entries(optional)) {
-      const wrong = value[key] === undefined ? null : check(value[key], below(path, key))
-      if (wrong !== null) return wrong
-    }
-    if (unknown === 'ignored') return null
-    const extra = Object.keys(value).find(
-      (key) => !Object.hasOwn(required, key) && !Object.hasOwn(optional, key),
-    )
-    if (extra === undefined) return null
-    return fault(`Unknown parameter: '${below(path, extra)}'.`, below(path, extra), 'unknown_parameter')
+    const extra = (at: string): ApiFault => fault(`Unknown parameter: '${at}'.`, at, 'unknown_parameter')
+    return wrongField(value, path, required, optional, missing, unknown === 'refused' ? extra : null)
   }
 }
 
@@ -159,8 +142,4 @@ export function byType(members: Readonly<Record<string, ApiCheck>>, fallback?: s
     const member = Object.hasOwn(members, tag) ? members[tag] : undefined
     return member === undefined ? unsupportedValue(tag, `${path}.type`, tags) : member(value, path)
   }
-}
-
-function below(path: string, key: string): string {
-  return path === '' ? key : `${path}.${key}`
 }

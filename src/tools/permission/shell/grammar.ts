@@ -9,6 +9,7 @@
 //
 // Behind it the kind of value: T text, N number, S number with a sign, P path, E pattern in place of the first operand,
 // L lines of a file (`1,20:path`). In rows of style `words` an option is one whole word and nothing is joined.
+import type { OrWhy } from '../../../disk/failure.ts'
 import { isNumber, mayBeOption, type KnownWord } from './word.ts'
 
 export interface Grammar {
@@ -41,14 +42,11 @@ export interface Given {
   readonly words: readonly string[]
 }
 
-export type Fit =
-  | {
-      readonly ok: true
-      readonly paths: readonly string[]
-      /** Of these the ones that are no values of options. */
-      readonly files?: readonly string[]
-    }
-  | { readonly ok: false; readonly why: string }
+export type Fit = OrWhy<{
+  readonly paths: readonly string[]
+  /** Of these the ones that are no values of options. */
+  readonly files?: readonly string[]
+}>
 
 /** How an option takes its value; an empty mark takes none. */
 interface Option {

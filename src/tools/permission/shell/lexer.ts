@@ -1,6 +1,7 @@
 // A second, much smaller reading of a command, beside the one of the parser: plain words, quotes, a few operators and
 // redirections, and nothing else. What it does not know it refuses. A command counts as read-only only where both
 // readings agree about every word: the words that are judged must be the words that bash runs (PM32).
+import type { OrWhy } from '../../../disk/failure.ts'
 import type { KnownWord } from './word.ts'
 
 export interface PlainWord {
@@ -22,15 +23,12 @@ export interface PlainCommand {
   readonly redirects: PlainRedirect[]
 }
 
-export type Plain =
-  | {
-      readonly ok: true
-      /** By the position of their first word. */
-      readonly commands: ReadonlyMap<number, PlainCommand>
-      /** Redirections of groups, by the position of the bracket that ends the group. */
-      readonly groups: ReadonlyMap<number, readonly PlainRedirect[]>
-    }
-  | { readonly ok: false; readonly why: string }
+export type Plain = OrWhy<{
+  /** By the position of their first word. */
+  readonly commands: ReadonlyMap<number, PlainCommand>
+  /** Redirections of groups, by the position of the bracket that ends the group. */
+  readonly groups: ReadonlyMap<number, readonly PlainRedirect[]>
+}>
 
 export function lex(source: string): Plain {
   const lexer = new Lexer(source)

@@ -14,6 +14,7 @@ import {
   mayStandInResult,
   noOutput,
 } from '../block-rules.ts'
+import { sameItems } from '../../repairing.ts'
 import { changed, note, type RepairLog } from './draft.ts'
 
 /**
@@ -87,7 +88,7 @@ function readableContent(block: WireBlock, place: string, log: RepairLog): WireB
       breakpoint ??= inner.cache_control
     } else kept.push(inner)
   })
-  if (kept.length === content.length && kept.every((inner, index) => inner === content[index])) return block
+  if (sameItems(kept, content)) return block
   return changed(log, block, { content: kept.length > 0 ? kept : noOutput, cache_control: breakpoint })
 }
 
@@ -179,9 +180,7 @@ export function withoutCitations(block: WireBlock, place: string, log: RepairLog
   if (block.type === 'search_result' && Array.isArray(block['content'])) {
     const content: readonly unknown[] = block['content']
     const next = content.map((item) => (isBlock(item) ? withoutCitations(item, place, log) : item))
-    return next.every((item, index) => item === content[index])
-      ? block
-      : changed(log, block, { content: next })
+    return sameItems(next, content) ? block : changed(log, block, { content: next })
   }
   const citations = block['citations']
   if (block.type !== 'text' || !Array.isArray(citations) || citations.length === 0) return block

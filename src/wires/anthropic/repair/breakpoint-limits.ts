@@ -3,6 +3,7 @@
 import type { CacheControl, WireBlock } from '../../../model/wire.ts'
 import { isRecord } from '../../../transcript/content.ts'
 import { canCarryBreakpoint, isBlock, hasBreakpoint } from '../block-rules.ts'
+import { sameItems } from '../../repairing.ts'
 import { changed, messagePath, note, draftPlace, withBlocks, type Draft, type RepairLog } from './draft.ts'
 
 /** A breakpoint on reasoning or on an empty text moves to the nearest block before it that can bear one. */
@@ -106,9 +107,7 @@ function innerLimited(block: WireBlock, limited: (block: WireBlock) => WireBlock
   const content = block['content']
   if (block.type !== 'tool_result' || !Array.isArray(content)) return block
   const next = content.map((inner: unknown) => (isBlock(inner) ? limited(inner) : inner))
-  return next.every((inner, index) => inner === content[index])
-    ? block
-    : changed(log, block, { content: next })
+  return sameItems(next, content) ? block : changed(log, block, { content: next })
 }
 
 function countBreakpoints(block: WireBlock): number {

@@ -1,6 +1,8 @@
 // A message under repair. It remembers the message it came from until something in it changes, so that what needs
 // no repair leaves as the same object (callers keep its serialization by identity).
 import type { WireBlock, WireMessage } from '../../../model/wire.ts'
+import { sameItems } from '../../repairing.ts'
+import type { WireRepair } from '../../wire.ts'
 
 export type RepairRule =
   | 'bad-message'
@@ -41,10 +43,8 @@ export type RepairRule =
   | 'breakpoint-shape'
 
 /** One thing that was changed: by which rule, where in the list handed in, and what was done. */
-export interface Repair {
+export interface Repair extends WireRepair {
   readonly rule: RepairRule
-  readonly path: string
-  readonly what: string
 }
 
 export interface Draft {
@@ -87,12 +87,9 @@ export function changed(
   return next
 }
 
-const sameBlocks = (a: readonly WireBlock[], b: readonly WireBlock[]): boolean =>
-  a.length === b.length && a.every((block, index) => block === b[index])
-
 /** The draft with these blocks; itself when they are the ones it has. */
 export const withBlocks = (draft: Draft, blocks: readonly WireBlock[]): Draft =>
-  sameBlocks(draft.blocks, blocks) ? draft : { ...draft, blocks, untouched: null }
+  sameItems(draft.blocks, blocks) ? draft : { ...draft, blocks, untouched: null }
 
 export const newUserDraft = (at: number, blocks: readonly WireBlock[]): Draft => ({
   role: 'user',

@@ -25,7 +25,6 @@ export interface ReasoningOptions {
   readonly bindsPrefix: boolean
   readonly keepReasoning: boolean
   readonly origin: (block: WireBlock) => ReasoningOrigin | undefined
-  readonly wholeSignature: (signature: string) => boolean
 }
 
 /**
@@ -68,8 +67,7 @@ function refusal(
   const proof = block.type === 'thinking' ? block['signature'] : block['data']
   if (typeof proof !== 'string' || proof === '')
     return { rule: 'reasoning-unsigned', why: 'it has no signature' }
-  if (!options.wholeSignature(proof))
-    return { rule: 'reasoning-damaged', why: 'its signature is cut or not one of ours' }
+  if (!looksWhole(proof)) return { rule: 'reasoning-damaged', why: 'its signature is cut or not one of ours' }
   if (chainBroken && origin?.afterRepair !== true) {
     return { rule: 'reasoning-bound', why: 'the block it is chained to was damaged' }
   }

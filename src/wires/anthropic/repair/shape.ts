@@ -14,9 +14,9 @@ import {
   systemMessageKeys,
   wellFormedRecord,
 } from '../block-rules.ts'
-import { shapeCall, shapeResult } from './block-shape.ts'
+import { sameItems } from '../../repairing.ts'
 import { changed, newUserDraft, note, type Draft, type RepairLog } from './draft.ts'
-import { fitting, withoutCitations } from './block-shape.ts'
+import { fitting, shapeCall, shapeResult, withoutCitations } from './block-shape.ts'
 
 export interface ShapeOptions {
   readonly systemMessages: boolean
@@ -63,8 +63,8 @@ export function shapeMessage(
       )
     } else kept.push(...cleaned(block, role, options, log))
   }
-  const same = blocks.same && role === raw['role'] && extra.same && kept.length === blocks.list.length
-  const untouched = same && kept.every((block, index) => block === blocks.list[index]) ? message : null
+  const same = blocks.same && role === raw['role'] && extra.same && sameItems(kept, blocks.list)
+  const untouched = same ? message : null
   const first: Draft = { role, blocks: kept, extra: extra.keys, at, untouched }
   return forUser.length === 0 ? [first] : [first, newUserDraft(at, forUser)]
 }

@@ -4,45 +4,40 @@
 import type { WireBlock, WireMessage, WireRequest, WireTool } from '../../../../model/wire.ts'
 import { piecesOf, type EmittedBlock } from '../../../emission.ts'
 import { isThinking, stringOf } from '../../../rules/blocks.ts'
-import { isRecord } from '../../../rules/shape.ts'
-import { isSpokenRefusal, type Json, type ModelAnswer } from '../../front.ts'
+import { isRecord, recordsIn } from '../../../rules/shape.ts'
+import { isSpokenRefusal, requestOf, type Json, type ModelAnswer } from '../../front.ts'
 import type { DialectModel } from '../../models.ts'
 import { createPromptText, type PrefixReading, type RenderedPrompt } from '../../prefix-cache.ts'
-import { argumentsIn, freeTextOf, imageBlock, offeredTool, renderContent } from '../content.ts'
+import {
+  argumentsIn,
+  blocksIn,
+  choiceIn,
+  freeTextOf,
+  isInstruction,
+  offeredTool,
+  renderContent,
+} from '../content.ts'
 import type { Quirks } from '../quirks.ts'
 import type { ChatBody, ChatCall, ChatMessage } from './request.ts'
 
 export function chatRequest(body: ChatBody, model: DialectModel, thinks: boolean): WireRequest {
-  const { head, rest } = split(body.messages)
-  const system = head.map((message) => textIn(message.content)).join('\n\n')
-  const tools = toolsOf(body)
-  const choice = choiceOf(body['tool_choice'])
-  return {
-    model: model.id,
-    max_tokens: maxTokensOf(body, model),
-    messages: messagesOf(rest),
-    ...(system === '' ? {} : { system }),
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(choice === null ? {} : { tool_choice: choice }),
-    thinking: thinks ? { type: 'adaptive' } : { type: 'disabled' },
-  }
-}
-
-export function maxTokensOf(body: Readonly<Record<string, unknown>>, model: DialectModel): number {
-  const given = body['max_completion_tokens'] ?? body['max_tokens']
-  return typeof given === 'number' ? given : model.maxOutput
-}
-
-const isInstruction = (message: ChatMessage): boolean =>
-  message.role === 'system' || message.role === 'developer'
-
-function split(messages: readonly ChatMessage[]): {
-  readonly head: readonly ChatMessage[]
-  readonly rest: readonly ChatMessage[]
-} {
-  const end = messages.findIndex((message) => !isInstruction(message))
+  const { messages, tool_choice: choice, max_completion_tokens, max_tokens: given } = body
+  const most = max_completion_tokens ?? given
+  const end = messages.findIndex(({ role }) => !isInstruction(role))
   const at = end < 0 ? messages.length : end
-  return { head: messages.slice(0, at), rest: messages.slice(at) }
+  const chosen = isRecord(choice) ? (choice['function'] ?? choice['custom']) : null
+  return requestOf({
+    model,
+    maxTokens: typeof most === 'number' ? most : model.maxOutput,
+    messages: messagesOf(messages.slice(at)),
+    system: messages
+      .slice(0, at)
+      .map(({ content }) => textIn(content))
+      .join('\n\n'),
+    tools: toolsOf(body),
+    choice: choiceIn(choice, isRecord(chosen) ? chosen['name'] : undefined),
+    thinks,
+  })
 }
 
 function messagesOf(messages: readonly ChatMessage[]): readonly WireMessage[] {
@@ -59,7 +54,7 @@ function messagesOf(messages: readonly ChatMessage[]): readonly WireMessage[] {
 
 function roleOf(role: string): WireMessage['role'] {
   if (role === 'assistant') return 'assistant'
-  return role === 'system' || role === 'developer' ? 'system' : 'user'
+  return isInstruction(role) ? 'system' : 'user'
 }
 
 function blocksOf(message: ChatMessage): readonly WireBlock[] {
@@ -67,20 +62,8 @@ function blocksOf(message: ChatMessage): readonly WireBlock[] {
     return [
       { type: 'tool_result', tool_use_id: message.tool_call_id ?? '', content: textIn(message.content) },
     ]
-  const said = partsOf(message.content)
+  const said = blocksIn(message.content, (part) => ({ ...part, type: stringOf(part['type']) }))
   return message.role === 'assistant' ? [...said, ...(message.tool_calls ?? []).map(callBlock)] : said
-}
-
-function partsOf(content: unknown): readonly WireBlock[] {
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  if (!Array.isArray(content)) return []
-  return content.flatMap((part: unknown): WireBlock[] => {
-    if (!isRecord(part)) return []
-    if (part['type'] === 'image_url' && isRecord(part['image_url']))
-      return [imageBlock(part['image_url']['url'])]
-    const text = part['text'] ?? part['refusal']
-    return typeof text === 'string' ? [{ type: 'text', text }] : [{ ...part, type: stringOf(part['type']) }]
-  })
 }
 
 function callBlock(call: ChatCall): WireBlock {
@@ -92,43 +75,30 @@ function callBlock(call: ChatCall): WireBlock {
 
 function textIn(content: unknown): string {
   if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return ''
-  return content.map((part: unknown) => (isRecord(part) ? stringOf(part['text']) : '')).join('\n')
+  return recordsIn(content)
+    .map((part) => stringOf(part['text']))
+    .join('\n')
 }
 
 function toolsOf(body: ChatBody): readonly WireTool[] {
-  const tools: readonly unknown[] = Array.isArray(body['tools']) ? body['tools'] : []
-  return tools.flatMap((tool): WireTool[] => {
-    if (!isRecord(tool)) return []
-    const inner = isRecord(tool['function']) ? tool['function'] : tool['custom']
+  return recordsIn(body['tools']).flatMap((tool): WireTool[] => {
+    const inner = tool['function'] ?? tool['custom']
     return isRecord(inner) ? [offeredTool(inner, tool['type'] === 'custom')] : []
   })
 }
 
 /** Names of tools that take free text instead of arguments. */
 export function freeTools(body: ChatBody): ReadonlySet<string> {
-  const tools: readonly unknown[] = Array.isArray(body['tools']) ? body['tools'] : []
   return new Set(
-    tools.flatMap((tool) =>
-      isRecord(tool) && isRecord(tool['custom']) ? [stringOf(tool['custom']['name'])] : [],
-    ),
+    recordsIn(body['tools']).flatMap(({ custom }) => (isRecord(custom) ? [stringOf(custom['name'])] : [])),
   )
-}
-
-function choiceOf(choice: unknown): WireRequest['tool_choice'] | null {
-  if (choice === 'none' || choice === 'auto') return { type: choice }
-  if (choice === 'required') return { type: 'any' }
-  if (!isRecord(choice)) return null
-  const inner = isRecord(choice['function']) ? choice['function'] : choice['custom']
-  return isRecord(inner) ? { type: 'tool', name: stringOf(inner['name']) } : { type: 'auto' }
 }
 
 export function chatPrompt(body: ChatBody): RenderedPrompt {
   const prompt = createPromptText()
   const { reasoning_effort, verbosity, response_format } = body
   prompt.add(JSON.stringify([reasoning_effort ?? null, verbosity ?? null, response_format ?? null]))
-  const tools: readonly unknown[] = Array.isArray(body['tools']) ? body['tools'] : []
-  for (const tool of tools) prompt.add(JSON.stringify(tool))
+  for (const tool of recordsIn(body['tools'])) prompt.add(JSON.stringify(tool))
   for (const message of body.messages) {
     prompt.add(`<${message.role}>`)
     renderContent(message.content, prompt)

@@ -2,7 +2,8 @@
 import { isRecord } from '../../../rules/shape.ts'
 import { accountOf, askModel, numbered, type DialectBench, type DialectOutcome } from '../../front.ts'
 import { findDialectModel, localModel, type DialectModel } from '../../models.ts'
-import { cacheWishOf, checkCaching } from '../caching.ts'
+import { checkCaching, openPrefix } from '../caching.ts'
+import { isInstruction } from '../content.ts'
 import { fault, refusedBy, type ApiFault } from '../errors.ts'
 import type { Quirks } from '../quirks.ts'
 import {
@@ -12,7 +13,6 @@ import {
   chatRequest,
   finishOf,
   freeTools,
-  maxTokensOf,
   type ChatAnswer,
 } from './codec.ts'
 import { checkChatShape, type ChatBody } from './request.ts'
@@ -83,27 +83,10 @@ export async function createChat(bench: DialectBench, ask: ChatAsk): Promise<Dia
   const prompt = chatPrompt(body)
   const tooLong = checkChatSize(prompt.tokens, body, model, quirks)
   if (tooLong !== null) return { ok: false, refused: refusedBy(quirks, tooLong) }
-  const wish = cacheWishOf(body, model)
-  const reading = bench.cache.open({
-    prompt,
-    model,
-    scope: `${quirks.server}|${ask.tenant}|${wish.key}`,
-    startedAt,
-    mode: wish.mode,
-    lifetimeMs: wish.lifetimeMs,
-    isLucky: true,
-  })
+  const { reading } = openPrefix(bench, ask, body, model, prompt, startedAt)
   const thinks = model.reasons && body['reasoning_effort'] !== 'none' && !isOff(body['thinking'])
   const request = chatRequest(body, model, thinks)
-  const maxOutput = maxTokensOf(body, model)
-  const said = await askModel(bench, {
-    request,
-    model,
-    promptTokens: prompt.tokens,
-    maxOutput,
-    thinks,
-    headers: ask.headers,
-  })
+  const said = await askModel(bench, { request, model, promptTokens: prompt.tokens, headers: ask.headers })
   const { usage, bill } = accountOf(reading, said.outputTokens, model)
   const answer: ChatAnswer = {
     id: numbered('chatcmpl-', bench.next('message')),
@@ -169,7 +152,7 @@ function checkChatSize(tokens: number, body: ChatBody, model: DialectModel, quir
 function withinWindow(body: ChatBody, model: DialectModel): ChatBody {
   let current = body
   while (chatPrompt(current).tokens > model.window) {
-    const at = current.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
+    const at = current.messages.findIndex(({ role }) => !isInstruction(role))
     if (at < 0 || current.messages.length - at < 2) return current
     const rest = current.messages.slice(at + 1)
     // Results whose call went go with it.

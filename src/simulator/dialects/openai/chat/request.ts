@@ -6,7 +6,6 @@ import { serverQuirks, type Quirks, type ServerName } from '../quirks.ts'
 import {
   atLeast,
   byType,
-  either,
   isAnything,
   isBoolean,
   isDecimal,
@@ -19,6 +18,7 @@ import {
   oneOf,
   orNull,
   unsupportedValue,
+  textOrList,
   upTo,
   type ApiCheck,
   type ApiFields,
@@ -27,7 +27,7 @@ import {
 const MOST_TOOLS = 128
 const MOST_NAME_CHARS = 64
 const MOST_CALL_ID_CHARS = 40
-const NAME = /^[a-zA-Z0-9_-]+$/
+const name = named(MOST_NAME_CHARS)
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer']
 const tag: ApiFields = { type: isString }
 const mark: ApiFields = { prompt_cache_breakpoint: markShape('30m') }
@@ -75,8 +75,10 @@ function groqUnknown(param: string, body: Readonly<Record<string, unknown>>): st
   return `'messages.${index}' : for 'role:${role}' the following must be satisfied[('messages.${index}' : property '${key}' is unsupported)]`
 }
 
+type Shape = (required: ApiFields, optional?: ApiFields) => ApiCheck
+
 function bodyShape(quirks: Quirks): ApiCheck {
-  const { unknown } = quirks
+  const shape: Shape = (required, optional) => fieldsOf(required, optional, quirks.unknown)
   const optional: ApiFields = {
     ...cacheFields('30m'),
     audio: orNull(isObject),
@@ -98,18 +100,10 @@ function bodyShape(quirks: Quirks): ApiCheck {
     response_format: byType({
       text: isObject,
       json_object: isObject,
-      json_schema: fieldsOf(
-        {
-          type: isString,
-          json_schema: fieldsOf(
-            { name: named(MOST_NAME_CHARS, NAME) },
-            { description: isString, schema: isObject, strict: orNull(isBoolean) },
-            unknown,
-          ),
-        },
-        {},
-        unknown,
-      ),
+      json_schema: shape({
+        ...tag,
+        json_schema: shape({ name }, { description: isString, schema: isObject, strict: orNull(isBoolean) }),
+      }),
     }),
     safety_identifier: orNull(isString),
     seed: orNull(isDecimal),
@@ -117,19 +111,17 @@ function bodyShape(quirks: Quirks): ApiCheck {
     stop: isAnything,
     store: orNull(isBoolean),
     stream: orNull(isBoolean),
-    stream_options: orNull(
-      fieldsOf({}, { include_usage: isBoolean, include_obfuscation: isBoolean }, unknown),
-    ),
+    stream_options: orNull(shape({}, { include_usage: isBoolean, include_obfuscation: isBoolean })),
     temperature: orNull(isDecimal),
     tool_choice: toolChoice(quirks),
-    tools: listOf(toolShape(unknown), MOST_TOOLS),
+    tools: listOf(toolShape(shape), MOST_TOOLS),
     top_logprobs: orNull(atLeast(0)),
     top_p: orNull(isDecimal),
     user: isString,
     verbosity: orNull(oneOf('low', 'medium', 'high')),
     web_search_options: isObject,
   }
-  return fieldsOf({ messages: listOf(messageShape(quirks)), model: isString }, optional, unknown)
+  return shape({ messages: listOf(messageShape(quirks, shape)), model: isString }, optional)
 }
 
 /** Made once: a property test asks them ten thousand times. */
@@ -146,90 +138,54 @@ function toolChoice(quirks: Quirks): ApiCheck {
   }
 }
 
-function toolShape(unknown: 'refused' | 'ignored'): ApiCheck {
-  const name = named(MOST_NAME_CHARS, NAME)
+function toolShape(shape: Shape): ApiCheck {
   return byType({
-    function: fieldsOf(
-      {
-        ...tag,
-        function: fieldsOf(
-          { name },
-          { description: isString, parameters: isObject, strict: orNull(isBoolean) },
-          unknown,
-        ),
-      },
-      {},
-      unknown,
-    ),
-    custom: fieldsOf(
-      { ...tag, custom: fieldsOf({ name }, { description: isString, format: isObject }, unknown) },
-      {},
-      unknown,
-    ),
+    function: shape({
+      ...tag,
+      function: shape({ name }, { description: isString, parameters: isObject, strict: orNull(isBoolean) }),
+    }),
+    custom: shape({ ...tag, custom: shape({ name }, { description: isString, format: isObject }) }),
   })
 }
 
-function messageShape(quirks: Quirks): ApiCheck {
-  const { unknown } = quirks
-  const text = fieldsOf({ ...tag, text: isString }, mark, unknown)
-  const texts = byType({ text })
+function messageShape(quirks: Quirks, shape: Shape): ApiCheck {
+  const text = shape({ ...tag, text: isString }, mark)
   const parts = byType({
     text,
-    image_url: fieldsOf(
-      {
-        ...tag,
-        image_url: fieldsOf({ url: isString }, { detail: oneOf('auto', 'low', 'high', 'original') }, unknown),
-      },
+    image_url: shape(
+      { ...tag, image_url: shape({ url: isString }, { detail: oneOf('auto', 'low', 'high', 'original') }) },
       mark,
-      unknown,
     ),
-    input_audio: fieldsOf({ ...tag, input_audio: isObject }, mark, unknown),
-    file: fieldsOf({ ...tag, file: isObject }, mark, unknown),
+    input_audio: shape({ ...tag, input_audio: isObject }, mark),
+    file: shape({ ...tag, file: isObject }, mark),
   })
-  const answered = byType({ text, refusal: fieldsOf({ ...tag, refusal: isString }, mark, unknown) })
-  const content = (part: ApiCheck): ApiCheck =>
-    either(
-      'one of a string or array of objects',
-      [(value) => typeof value === 'string', isString],
-      [Array.isArray, listOf(part)],
-      [(value) => value === null, isAnything],
-    )
-  const name: ApiFields = { name: isString }
-  const called = unknown === 'refused' ? named(MOST_NAME_CHARS, NAME) : isString
+  const answered = byType({ text, refusal: shape({ ...tag, refusal: isString }, mark) })
+  const content = (part: ApiCheck): ApiCheck => orNull(textOrList(part))
+  const called = quirks.unknown === 'refused' ? name : isString
   const id = upTo(MOST_CALL_ID_CHARS)
   const call = byType({
-    function: fieldsOf(
-      { ...tag, id, function: fieldsOf({ name: called, arguments: isString }, {}, unknown) },
-      {},
-      unknown,
-    ),
-    custom: fieldsOf(
-      { ...tag, id, custom: fieldsOf({ name: called, input: isString }, {}, unknown) },
-      {},
-      unknown,
-    ),
+    function: shape({ ...tag, id, function: shape({ name: called, arguments: isString }) }),
+    custom: shape({ ...tag, id, custom: shape({ name: called, input: isString }) }),
   })
   const role: ApiFields = { role: isString }
+  const speaker: ApiFields = { name: isString }
+  const texts = shape({ ...role, content: content(byType({ text })) }, speaker)
   const shapes: Readonly<Record<string, ApiCheck>> = {
-    system: fieldsOf({ ...role, content: content(texts) }, name, unknown),
-    developer: fieldsOf({ ...role, content: content(texts) }, name, unknown),
-    user: fieldsOf({ ...role, content: content(parts) }, name, unknown),
-    assistant: fieldsOf(
-      role,
-      {
-        ...name,
-        content: content(answered),
-        refusal: orNull(isString),
-        audio: orNull(isObject),
-        function_call: orNull(isObject),
-        tool_calls: listOf(call),
-        annotations: listOf(isObject),
-      },
-      unknown,
-    ),
+    system: texts,
+    developer: texts,
+    user: shape({ ...role, content: content(parts) }, speaker),
+    assistant: shape(role, {
+      ...speaker,
+      content: content(answered),
+      refusal: orNull(isString),
+      audio: orNull(isObject),
+      function_call: orNull(isObject),
+      tool_calls: listOf(call),
+      annotations: listOf(isObject),
+    }),
     // Clients have always named the tool here, and the server has always let them.
-    tool: fieldsOf({ ...role, content: content(isObject), tool_call_id: isString }, name, unknown),
-    function: fieldsOf({ ...role, content: content(texts) }, name, unknown),
+    tool: shape({ ...role, content: content(isObject), tool_call_id: isString }, speaker),
+    function: texts,
   }
   return (value, path) => {
     if (!isRecord(value)) return isObject(value, path)

@@ -4,7 +4,7 @@
 import { piecesOf } from '../../../emission.ts'
 import { isThinking, stringOf } from '../../../rules/blocks.ts'
 import { sealContent } from '../../../rules/seal.ts'
-import { isRecord } from '../../../rules/shape.ts'
+import { isRecord, recordsIn } from '../../../rules/shape.ts'
 import {
   askModel,
   isSpokenRefusal,
@@ -247,8 +247,7 @@ function opened(item: Json): Json {
 
 function* messageFrames(item: Json, text: string, at: Json, emit: Emit): Generator<string> {
   const content = { ...at, content_index: 0 }
-  const part: unknown = Array.isArray(item['content']) ? item['content'][0] : null
-  const whole = isRecord(part) ? part : {}
+  const [whole = {}] = recordsIn(item['content'])
   const isRefusal = whole['type'] === 'refusal'
   const name = isRefusal ? 'refusal' : 'output_text'
   const field = isRefusal ? 'refusal' : 'text'
@@ -260,9 +259,8 @@ function* messageFrames(item: Json, text: string, at: Json, emit: Emit): Generat
 }
 
 function* summaryFrames(item: Json, at: Json, emit: Emit): Generator<string> {
-  const summary: readonly unknown[] = Array.isArray(item['summary']) ? item['summary'] : []
-  for (const [index, each] of summary.entries()) {
-    const text = isRecord(each) ? stringOf(each['text']) : ''
+  for (const [index, each] of recordsIn(item['summary']).entries()) {
+    const text = stringOf(each['text'])
     const part = { ...at, summary_index: index }
     yield emit('response.reasoning_summary_part.added', { ...part, part: { type: 'summary_text', text: '' } })
     for (const delta of piecesOf(text))
@@ -297,15 +295,9 @@ export async function summarised(
   headers: Readonly<Record<string, string>>,
 ): Promise<Answered> {
   const asked: Item = { type: 'message', role: 'user', content: SUMMARISE }
-  const request = responsesRequest({ ...body, tool_choice: 'none' }, [...items, asked], model, false)
-  const said = await askModel(context.bench, {
-    request,
-    model,
-    promptTokens,
-    maxOutput: model.maxOutput,
-    thinks: false,
-    headers,
-  })
+  const whole = { ...body, tool_choice: 'none', max_output_tokens: model.maxOutput }
+  const request = responsesRequest(whole, [...items, asked], model, false)
+  const said = await askModel(context.bench, { request, model, promptTokens, headers })
   const text = said.blocks
     .map(({ block }) => (block.type === 'text' ? stringOf(block['text']) : ''))
     .join('\n')

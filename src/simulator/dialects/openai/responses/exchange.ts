@@ -1,7 +1,7 @@
 // One request of Responses through the judge: shape, model, what was kept, items, size, cache, answer. Compacting asks whoever
 // answers for a summary, as a model does, and so takes a turn of a script.
 import { hash } from 'node:crypto'
-import { isRecord } from '../../../rules/shape.ts'
+import { isRecord, recordsIn } from '../../../rules/shape.ts'
 import {
   accountOf,
   askModel,
@@ -15,7 +15,7 @@ import {
 } from '../../front.ts'
 import type { DialectModel } from '../../models.ts'
 import type { PrefixReading, RenderedPrompt } from '../../prefix-cache.ts'
-import { cacheWishOf, checkCaching } from '../caching.ts'
+import { checkCaching, openPrefix } from '../caching.ts'
 import { modelFor, noSuchModel } from '../chat/exchange.ts'
 import { fault, refusedBy, type ApiFault } from '../errors.ts'
 import type { Quirks } from '../quirks.ts'
@@ -30,14 +30,7 @@ import {
   type Answered,
   type ItemContext,
 } from './answer.ts'
-import {
-  itemsOf,
-  responsesMaxTokens,
-  responsesPrompt,
-  responsesRequest,
-  responsesThinks,
-  sealedWeight,
-} from './reading.ts'
+import { itemsOf, responsesPrompt, responsesRequest, responsesThinks, sealedWeight } from './reading.ts'
 import { checkResponsesShape, type Item, type ResponsesBody } from './request.ts'
 import { checkItems, checkResponsesParameters } from './rules.ts'
 import { diagnosisOf, earlierItems, filledIn, type ComparedPrompt, type ResponseStore } from './store.ts'
@@ -113,7 +106,7 @@ export async function createResponse(bench: DialectBench, ask: ResponsesAsk): Pr
   const status = reason === undefined ? 'completed' : 'incomplete'
   const { usage, bill } = accountOf(reading, answered.outputTokens, model)
   const output = answered.items.map((each) => each.item)
-  const compared = cacheWishOf(body, model).comparedWith
+  const compared = opened.with
   const ended = responseObject({
     id,
     createdAt,
@@ -190,20 +183,12 @@ function openCache(
   { body, model }: AcceptedItems,
   prompt: RenderedPrompt,
   startedAt: number,
-): { readonly reading: PrefixReading; readonly compared: ComparedPrompt } {
-  const wish = cacheWishOf(body, model)
-  const reading = bench.cache.open({
-    prompt,
-    model,
-    scope: `${ask.quirks.server}|${ask.tenant}|${wish.key}`,
-    startedAt,
-    mode: wish.mode,
-    lifetimeMs: wish.lifetimeMs,
-    isLucky: true,
-  })
+): { readonly reading: PrefixReading; readonly compared: ComparedPrompt; readonly with: string | null } {
+  const { reading, wish } = openPrefix(bench, ask, body, model, prompt, startedAt)
   const reasoning = isRecord(body['reasoning']) ? body['reasoning'] : {}
   return {
     reading,
+    with: wish.comparedWith,
     compared: {
       model: model.id,
       key: wish.key,
@@ -232,8 +217,6 @@ async function answer(
     request: responsesRequest(body, items, model, thinks),
     model,
     promptTokens: prompt.tokens,
-    maxOutput: responsesMaxTokens(body, model),
-    thinks,
     headers,
   })
   return {
@@ -246,11 +229,8 @@ async function answer(
 }
 
 function thresholdOf(body: ResponsesBody): number {
-  const wishes: readonly unknown[] = Array.isArray(body['context_management'])
-    ? body['context_management']
-    : []
-  const found = wishes.find((each) => isRecord(each) && each['type'] === 'compaction')
-  const threshold = isRecord(found) ? found['compact_threshold'] : undefined
+  const wishes = recordsIn(body['context_management'])
+  const threshold = wishes.find(({ type }) => type === 'compaction')?.['compact_threshold']
   return typeof threshold === 'number' ? threshold : Infinity
 }
 

@@ -1,10 +1,11 @@
 // The items of a request as whoever answers reads them (the form of the Messages API), and as the cache sees them (one text).
 import type { WireBlock, WireMessage, WireRequest, WireTool } from '../../../../model/wire.ts'
-import { isRecord, jsonIn } from '../../../rules/shape.ts'
+import { isRecord, recordsIn } from '../../../rules/shape.ts'
+import { requestOf, type Json } from '../../front.ts'
 import type { DialectModel } from '../../models.ts'
 import { createPromptText, type PromptText, type RenderedPrompt } from '../../prefix-cache.ts'
-import { openContent } from '../../../rules/seal.ts'
-import { argumentsIn, imageBlock, offeredTool, renderContent } from '../content.ts'
+import { openContent, readContent } from '../../../rules/seal.ts'
+import { argumentsIn, blocksIn, choiceIn, isInstruction, offeredTool, renderContent } from '../content.ts'
 import type { Item, ResponsesBody } from './request.ts'
 import { stringOf } from '../../../rules/blocks.ts'
 
@@ -17,25 +18,19 @@ export function responsesRequest(
   model: DialectModel,
   thinks: boolean,
 ): WireRequest {
-  const tools = toolsOf(body, items)
-  const choice = choiceOf(body['tool_choice'])
+  const { max_output_tokens: most, tool_choice: choice } = body
   const system = [body['instructions'], ...leadingWords(items)].filter(
     (each) => typeof each === 'string' && each !== '',
   )
-  return {
-    model: model.id,
-    max_tokens: responsesMaxTokens(body, model),
+  return requestOf({
+    model,
+    maxTokens: typeof most === 'number' ? most : model.maxOutput,
     messages: messagesOf(items),
-    ...(system.length === 0 ? {} : { system: system.join('\n\n') }),
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(choice === null ? {} : { tool_choice: choice }),
-    thinking: thinks ? { type: 'adaptive' } : { type: 'disabled' },
-  }
-}
-
-export function responsesMaxTokens(body: ResponsesBody, model: DialectModel): number {
-  const given = body['max_output_tokens']
-  return typeof given === 'number' ? given : model.maxOutput
+    system: system.join('\n\n'),
+    tools: toolsOf(body, items),
+    choice: choiceIn(choice, isRecord(choice) ? choice['name'] : undefined),
+    thinks,
+  })
 }
 
 /** Effort as it stands at the end: an item may have changed it. */
@@ -50,10 +45,8 @@ export function responsesThinks(body: ResponsesBody, items: readonly Item[], mod
   return model.reasons && efforts.at(-1) !== 'none'
 }
 
-const isInstruction = (item: Item): boolean => item['role'] === 'system' || item['role'] === 'developer'
-
 function leadingWords(items: readonly Item[]): readonly string[] {
-  const end = items.findIndex((item) => !isInstruction(item))
+  const end = items.findIndex((item) => !isInstruction(item['role']))
   return items
     .slice(0, end < 0 ? items.length : end)
     .filter((item) => item.type !== 'additional_tools')
@@ -61,7 +54,7 @@ function leadingWords(items: readonly Item[]): readonly string[] {
 }
 
 function messagesOf(items: readonly Item[]): readonly WireMessage[] {
-  const start = items.findIndex((item) => !isInstruction(item))
+  const start = items.findIndex((item) => !isInstruction(item['role']))
   const read: { role: WireMessage['role']; content: WireBlock[] }[] = []
   for (const item of items.slice(start < 0 ? items.length : start)) {
     const placed = placedOf(item)
@@ -105,8 +98,11 @@ function placedOf(item: Item): PlacedItem | null {
         role: 'user',
         content: [{ type: 'tool_result', tool_use_id: id, content: outputOf(item['output']) }],
       }
-    case 'compaction':
-      return { role: 'user', content: [{ type: 'text', text: compactionText(item) }] }
+    case 'compaction': {
+      // Readable without the secret: whether it is genuine has been judged.
+      const text = readContent(stringOf(item['encrypted_content']))?.text ?? ''
+      return { role: 'user', content: [{ type: 'text', text }] }
+    }
     case 'message':
     case undefined:
       return messageOf(item)
@@ -116,22 +112,12 @@ function placedOf(item: Item): PlacedItem | null {
 }
 
 function messageOf(item: Item): PlacedItem {
-  const role = item['role'] === 'assistant' ? 'assistant' : isInstruction(item) ? 'system' : 'user'
+  const role = item['role'] === 'assistant' ? 'assistant' : isInstruction(item['role']) ? 'system' : 'user'
   return { role, content: partsOf(item['content']) }
 }
 
-function partsOf(content: unknown): readonly WireBlock[] {
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  if (!Array.isArray(content)) return []
-  return content.flatMap((part: unknown): WireBlock[] => {
-    if (!isRecord(part)) return []
-    if (part['type'] === 'input_image') return [imageBlock(part['image_url'])]
-    const text = part['text'] ?? part['refusal']
-    return typeof text === 'string'
-      ? [{ type: 'text', text }]
-      : [{ type: 'text', text: JSON.stringify(part) }]
-  })
-}
+const partsOf = (content: unknown): readonly WireBlock[] =>
+  blocksIn(content, (part) => ({ type: 'text', text: JSON.stringify(part) }))
 
 function outputOf(output: unknown): string | readonly WireBlock[] {
   return typeof output === 'string' ? output : partsOf(output)
@@ -144,22 +130,13 @@ function textIn(content: unknown): string {
 }
 
 function summaryIn(item: Item): string {
-  const summary: readonly unknown[] = Array.isArray(item['summary']) ? item['summary'] : []
-  return summary.map((each) => (isRecord(each) ? stringOf(each['text']) : '')).join('\n')
-}
-
-/** Readable without the secret: whether it is genuine has been judged. */
-function compactionText(item: Item): string {
-  const value = stringOf(item['encrypted_content']).slice('gAAAAA'.length)
-  const fields = jsonIn(Buffer.from(value, 'base64').toString('utf8'))
-  return Array.isArray(fields) ? stringOf(fields[5]) : ''
+  return recordsIn(item['summary'])
+    .map((each) => stringOf(each['text']))
+    .join('\n')
 }
 
 /** Tools of the request, those of `additional_tools` items, and those inside namespaces. */
-export function offeredTools(
-  body: ResponsesBody,
-  items: readonly Item[],
-): readonly Readonly<Record<string, unknown>>[] {
+export function offeredTools(body: ResponsesBody, items: readonly Item[]): readonly Json[] {
   const listed = [
     body['tools'],
     ...items.filter((item) => item.type === 'additional_tools').map((item) => item['tools']),
@@ -167,10 +144,8 @@ export function offeredTools(
   return listed.flatMap(flat)
 }
 
-function flat(tools: unknown): readonly Readonly<Record<string, unknown>>[] {
-  if (!Array.isArray(tools)) return []
-  return tools.flatMap((tool: unknown) => {
-    if (!isRecord(tool)) return []
+function flat(tools: unknown): readonly Json[] {
+  return recordsIn(tools).flatMap((tool) => {
     if (tool['type'] !== 'namespace') return [tool]
     return flat(tool['tools']).map((inner) => ({ namespace: tool['name'], ...inner }))
   })
@@ -182,14 +157,6 @@ function toolsOf(body: ResponsesBody, items: readonly Item[]): readonly WireTool
     .map((tool) => offeredTool(tool, tool['type'] === 'custom'))
 }
 
-function choiceOf(choice: unknown): WireRequest['tool_choice'] | null {
-  if (choice === 'none' || choice === 'auto') return { type: choice }
-  if (choice === 'required') return { type: 'any' }
-  return isRecord(choice) && typeof choice['name'] === 'string'
-    ? { type: 'tool', name: choice['name'] }
-    : null
-}
-
 export function responsesPrompt(
   body: ResponsesBody,
   items: readonly Item[],
@@ -199,8 +166,7 @@ export function responsesPrompt(
   const { reasoning, text } = body
   const effort = isRecord(reasoning) ? (reasoning['effort'] ?? null) : null
   prompt.add(JSON.stringify([effort, isRecord(text) ? text : null]))
-  const tools: readonly unknown[] = Array.isArray(body['tools']) ? body['tools'] : []
-  for (const tool of tools) prompt.add(JSON.stringify(tool))
+  for (const tool of recordsIn(body['tools'])) prompt.add(JSON.stringify(tool))
   if (typeof body['instructions'] === 'string') prompt.add(body['instructions'])
   for (const item of items) renderItem(item, prompt, weightOf)
   return prompt.done()

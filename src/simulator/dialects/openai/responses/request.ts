@@ -6,7 +6,6 @@ import { fault, type ApiFault } from '../errors.ts'
 import {
   atLeast,
   byType,
-  either,
   fieldsOf,
   isAnything,
   isBoolean,
@@ -19,6 +18,7 @@ import {
   oneOf,
   orNull,
   unsupportedValue,
+  textOrList,
   upTo,
   type ApiCheck,
   type ApiFields,
@@ -34,7 +34,7 @@ export interface ResponsesBody extends Readonly<Record<string, unknown>> {
 const LEAST_OUTPUT_TOKENS = 16
 const MOST_CALL_ID_CHARS = 64
 const MOST_NAME_CHARS = 128
-const NAME = /^[a-zA-Z0-9_-]+$/
+const name = named(MOST_NAME_CHARS)
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 /** Items of hosted tools come back as they were. */
 const OPAQUE_ITEMS = [
@@ -74,6 +74,11 @@ const tag: ApiFields = { type: isString }
 const status: ApiFields = { status: orNull(oneOf('in_progress', 'completed', 'incomplete')) }
 const id = (prefix: string): ApiFields => ({ id: orNull(beginsWith(prefix)) })
 const callId = upTo(MOST_CALL_ID_CHARS)
+const offered: ApiFields = {
+  defer_loading: orNull(isBoolean),
+  async: orNull(isBoolean),
+  allowed_callers: orNull(listOf(isString)),
+}
 const caller: ApiFields = { caller: orNull(isObject), namespace: orNull(isString), async: orNull(isBoolean) }
 const mark: ApiFields = { prompt_cache_breakpoint: markShape('30m', '12h') }
 
@@ -108,37 +113,35 @@ const HOSTED_TOOLS = [
   'apply_patch',
 ]
 
+const hosted: ApiFields = Object.fromEntries(HOSTED_TOOLS.map((each) => [each, isObject]))
+
 const tools = (value: unknown, path: string): ApiFault | null => listOf(toolShape, MOST_TOOLS)(value, path)
 
 const toolShape: ApiCheck = (value, path) =>
   byType({
     function: fieldsOf(
-      { ...tag, name: named(MOST_NAME_CHARS, NAME) },
+      { ...tag, name },
       {
         description: orNull(isString),
         parameters: orNull(isObject),
         strict: orNull(isBoolean),
-        defer_loading: orNull(isBoolean),
-        async: orNull(isBoolean),
-        allowed_callers: orNull(listOf(isString)),
+        ...offered,
         output_schema: orNull(isObject),
       },
     ),
     custom: fieldsOf(
-      { ...tag, name: named(MOST_NAME_CHARS, NAME) },
+      { ...tag, name },
       {
         description: isString,
         format: byType({
           text: isObject,
           grammar: fieldsOf({ ...tag, syntax: oneOf('lark', 'regex'), definition: isString }),
         }),
-        defer_loading: orNull(isBoolean),
-        async: orNull(isBoolean),
-        allowed_callers: orNull(listOf(isString)),
+        ...offered,
       },
     ),
-    namespace: fieldsOf({ ...tag, name: named(MOST_NAME_CHARS, NAME), tools }, { description: isString }),
-    ...Object.fromEntries(HOSTED_TOOLS.map((each) => [each, isObject])),
+    namespace: fieldsOf({ ...tag, name, tools }, { description: isString }),
+    ...hosted,
   })(value, path)
 
 const toolChoice: ApiCheck = (value, path) =>
@@ -149,7 +152,7 @@ const toolChoice: ApiCheck = (value, path) =>
         custom: fieldsOf({ ...tag, name: isString }),
         allowed_tools: isObject,
         mcp: isObject,
-        ...Object.fromEntries(HOSTED_TOOLS.map((each) => [each, isObject])),
+        ...hosted,
       })(value, path)
 
 const asked = byType({
@@ -173,12 +176,6 @@ const answered = byType({
   output_text: fieldsOf({ ...tag, text: isString }, { annotations: listOf(isObject), logprobs: isAnything }),
   refusal: fieldsOf({ ...tag, refusal: isString }),
 })
-const content = (part: ApiCheck): ApiCheck =>
-  either(
-    'one of a string or array of objects',
-    [(value) => typeof value === 'string', isString],
-    [Array.isArray, listOf(part)],
-  )
 
 const message: ApiCheck = (value, path) => {
   if (!isRecord(value)) return isObject(value, path)
@@ -188,12 +185,13 @@ const message: ApiCheck = (value, path) => {
   if (typeof role !== 'string' || !roles.includes(role))
     return unsupportedValue(typeof role === 'string' ? role : typeof role, `${path}.role`, roles)
   const phase: ApiFields = { phase: orNull(oneOf('commentary', 'final_answer')) }
-  const own = { role: isString, content: content(role === 'assistant' ? answered : asked) }
+  const own = { role: isString, content: textOrList(role === 'assistant' ? answered : asked) }
   return fieldsOf(own, { ...tag, ...status, ...phase, ...id('msg') })(value, path)
 }
+const itemId: ApiFields = { id: orNull(isString) }
 const callOutput = fieldsOf(
-  { ...tag, call_id: callId, output: content(asked) },
-  { id: orNull(isString), ...status, ...caller, name: orNull(isString) },
+  { ...tag, call_id: callId, output: textOrList(asked) },
+  { ...itemId, ...status, ...caller, name: orNull(isString) },
 )
 const summary = listOf(byType({ summary_text: fieldsOf({ ...tag, text: isString }) }))
 const items: Readonly<Record<string, ApiCheck>> = {
@@ -203,26 +201,19 @@ const items: Readonly<Record<string, ApiCheck>> = {
     { ...id('rs'), ...status, encrypted_content: orNull(isString), content: orNull(listOf(isObject)) },
   ),
   function_call: fieldsOf(
-    { ...tag, call_id: callId, name: named(MOST_NAME_CHARS, NAME), arguments: isString },
+    { ...tag, call_id: callId, name, arguments: isString },
     { ...id('fc'), ...status, ...caller },
   ),
   function_call_output: callOutput,
   custom_tool_call: fieldsOf(
-    { ...tag, call_id: callId, name: named(MOST_NAME_CHARS, NAME), input: isString },
+    { ...tag, call_id: callId, name, input: isString },
     { ...id('ctc'), ...status, ...caller },
   ),
   custom_tool_call_output: callOutput,
-  compaction: fieldsOf(
-    { ...tag, encrypted_content: isString },
-    { id: orNull(isString), created_by: isString },
-  ),
-  compaction_trigger: fieldsOf(tag, { id: orNull(isString) }),
-  configuration_update: fieldsOf(tag, {
-    id: orNull(isString),
-    reasoning: orNull(isObject),
-    text: orNull(isObject),
-  }),
-  additional_tools: fieldsOf({ ...tag, role: oneOf('developer'), tools }, { id: orNull(isString) }),
+  compaction: fieldsOf({ ...tag, encrypted_content: isString }, { ...itemId, created_by: isString }),
+  compaction_trigger: fieldsOf(tag, itemId),
+  configuration_update: fieldsOf(tag, { ...itemId, reasoning: orNull(isObject), text: orNull(isObject) }),
+  additional_tools: fieldsOf({ ...tag, role: oneOf('developer'), tools }, itemId),
   item_reference: fieldsOf({ id: isString }, tag),
   ...Object.fromEntries(OPAQUE_ITEMS.map((each) => [each, isObject])),
 }
@@ -236,11 +227,7 @@ const item: ApiCheck = (value, path) => {
 }
 
 const input: ApiFields = {
-  input: either(
-    'one of a string or array of input items',
-    [(value) => typeof value === 'string', isString],
-    [Array.isArray, listOf(item)],
-  ),
+  input: textOrList(item, 'input items'),
   instructions: orNull(isString),
   previous_response_id: orNull(isString),
   tools,
@@ -266,7 +253,7 @@ const input: ApiFields = {
           text: isObject,
           json_object: isObject,
           json_schema: fieldsOf(
-            { ...tag, name: named(MOST_NAME_CHARS, NAME), schema: isObject },
+            { ...tag, name, schema: isObject },
             { description: isString, strict: orNull(isBoolean) },
           ),
         }),
