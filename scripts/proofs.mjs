@@ -5,7 +5,8 @@
 // The list: proofs/*.json, each a list of
 //   { finding, says, test, name, revert: [{ file, replace, by }], old?: true }
 // where `replace` stands exactly once in `file`, and `old` asks for the run against the earlier build.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   cpSync,
   existsSync,
@@ -17,13 +18,15 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** The commit on which the findings were made. */
 const earlier = '50d1d98'
+/** How long a test waits for what should come, with the fix as well as without. */
+const mostWaitMs = 20_000
 
 const proofs = readdirSync(join(root, 'proofs'))
   .filter((name) => name.endsWith('.json'))
@@ -45,19 +48,24 @@ if (wanted.length === 0) {
 
 const scratch = mkdtempSync(join(tmpdir(), 'proofs-'))
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
-const tree = join(scratch, 'main')
-for (const file of execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], {
+const shared = join(root, '..', 'shared')
+if (existsSync(shared)) symlinkSync(shared, join(scratch, 'shared'))
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], {
   cwd: root,
   encoding: 'utf8',
 })
   .split('\0')
-  .filter((name) => name !== '' && existsSync(join(root, name)))) {
-  mkdirSync(dirname(join(tree, file)), { recursive: true })
-  cpSync(join(root, file), join(tree, file))
+  .filter((name) => name !== '' && existsSync(join(root, name)))
+/** A copy of the tree in which one fix at a time is taken out. */
+function copied(at) {
+  const tree = join(scratch, `main-${at}`)
+  for (const file of files) {
+    mkdirSync(dirname(join(tree, file)), { recursive: true })
+    cpSync(join(root, file), join(tree, file))
+  }
+  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
+  return tree
 }
-symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
-const shared = join(root, '..', 'shared')
-if (existsSync(shared)) symlinkSync(shared, join(scratch, 'shared'))
 
 let built = null
 /** The package as it was: `pal.js` and the library, built once from that commit. */
@@ -75,11 +83,11 @@ function earlierBuild() {
 }
 
 /** How a test ended: `passed`, `assertion`, `error` (it broke otherwise) or `none` (no such test ran). */
-function run({ test, name }, environment) {
-  const report = join(scratch, 'report.json')
+async function run(tree, { test, name }, environment) {
+  const report = `${tree}.json`
   rmSync(report, { force: true })
   const pattern = name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
-  spawnSync(
+  const running = spawn(
     process.execPath,
     [
       'node_modules/vitest/vitest.mjs',
@@ -89,13 +97,16 @@ function run({ test, name }, environment) {
       pattern,
       '--reporter=json',
       `--outputFile=${report}`,
+      // Kept by the paths of the copy, of which nobody has a use later.
+      `--fsModuleCachePath=${join(scratch, 'transformed')}`,
     ],
     {
       cwd: tree,
-      env: { ...process.env, CI: '', ...environment },
+      env: { ...process.env, CI: '', MOST_WAIT_MS: String(mostWaitMs), ...environment },
       stdio: 'ignore',
     },
   )
+  await once(running, 'close')
   if (!existsSync(report)) return { how: 'error', why: 'the test file could not be run' }
   const all = JSON.parse(readFileSync(report, 'utf8'))
     .testResults.flatMap(({ assertionResults }) => assertionResults)
@@ -116,12 +127,9 @@ const show = (finding, how, isGood, why) => {
     `${isGood ? 'ok  ' : 'FAIL'} ${finding}: ${how}${why === '' ? '' : ` (${why.slice(0, 160)})`}\n`,
   )
 }
-for (const proof of wanted) {
-  const whole = run(proof, {})
-  if (whole.how !== 'passed') {
-    show(proof.finding, `with the fix: ${whole.how}`, false, whole.why)
-    continue
-  }
+async function prove(tree, proof) {
+  const whole = await run(tree, proof, {})
+  if (whole.how !== 'passed') return show(proof.finding, `with the fix: ${whole.how}`, false, whole.why)
   const kept = new Map()
   let misfit = null
   for (const { file, replace, by } of proof.revert) {
@@ -134,14 +142,24 @@ for (const proof of wanted) {
       text.replace(replace, () => by),
     )
   }
-  const without = misfit === null ? run(proof, {}) : { how: 'error', why: misfit }
+  const without = misfit === null ? await run(tree, proof, {}) : { how: 'error', why: misfit }
   for (const [path, text] of kept) writeFileSync(path, text)
   show(proof.finding, `without the fix: ${without.how}`, without.how === 'assertion', without.why)
   if (proof.old === true) {
     const dist = earlierBuild()
-    const before = run(proof, { PAL_UNDER_TEST: join(dist, 'pal.js'), PALIMPSEST_UNDER_TEST: dist })
+    const before = await run(tree, proof, {
+      PAL_UNDER_TEST: join(dist, 'pal.js'),
+      PALIMPSEST_UNDER_TEST: dist,
+    })
     show(proof.finding, `on ${earlier}: ${before.how}`, before.how === 'assertion', before.why)
   }
 }
+// Most tests wait for processes they started: as many at once as there are cores.
+const left = [...wanted]
+const lanes = Array.from({ length: Math.min(wanted.length, availableParallelism()) }, async (_, at) => {
+  const tree = copied(at)
+  for (let proof = left.shift(); proof !== undefined; proof = left.shift()) await prove(tree, proof)
+})
+await Promise.all(lanes)
 process.stdout.write(`${wanted.length} findings, ${bad} not proven\n`)
 process.exit(bad === 0 ? 0 : 1)

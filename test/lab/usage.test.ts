@@ -372,7 +372,7 @@ describe('usage', () => {
       v: 1,
       seq,
       at: seq,
-      fact: { type: 'assistant-message', messageId: `chatcmpl-${seq}`, model: 'claude-sonnet-4-5', usage },
+      fact: { type: 'assistant-message', messageId: `chatcmpl-${seq}`, model: 'gpt-5.5', usage },
     })
     const counted = { cacheWrite: 0, output: 10 }
     const requests = read('transcript', [

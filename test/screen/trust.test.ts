@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openWorkspace, server, until } from '../cli/pal.ts'
-import { answer, isShown, leave, open, say, shows } from './seen.ts'
+import { answer, isShown, leave, open, say, sees, shows } from './seen.ts'
 import { keys } from './terminal.ts'
 
 const bodies = (simulator: Awaited<ReturnType<typeof server>>['simulator']): string[] =>
@@ -22,8 +22,7 @@ describe('the question of trust', () => {
     await writeFile(join(at.project, '.palimpsest', 'settings.json'), '{"allow": ["Bash(npm test)"]}')
     await writeFile(join(at.project, '.palimpsest', 'commands', 'nest.md'), 'build a nest')
     const seen = open(at, [], 140)
-    await shows(seen, /would take effect|\/help lists/)
-    expect(seen.all()).toMatch(/Trust .*\? 4 files in it would take effect/)
+    expect(await sees(seen, /Trust .*\? 4 files in it would take effect/), seen.all()).toBe(true)
     for (const line of ['AGENTS.md  instructions, 17 bytes', 'planted: starts touch', 'allow Bash(npm test)'])
       await shows(seen, line)
     expect(existsSync(ran)).toBe(false)

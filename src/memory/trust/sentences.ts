@@ -72,28 +72,6 @@ function bareSentence(sentence: string): string {
   return bare.slice(0, 1).toLowerCase() + bare.slice(1)
 }
 
-/** What turns a statement round, limits it or says how much: every language's own words, and every number. */
-const turning = new Set(
-  (
-    'not no never none nothing nobody nowhere neither nor without stop avoid refuse forbid forbidden prevent skip ' +
-    'except unless but only until instead besides apart excluding if when otherwise or than before after ' +
-    'all any anything anyone every each some most few several both half once twice sometimes often rarely less more ' +
-    'one two three four five six seven eight nine ten hundred thousand zero ' +
-    'nicht kein keine keinen keinem keiner nie niemals ohne außer nur bis wenn falls oder alle jeder jede jedes statt ' +
-    'ne pas jamais sans sauf seulement aucun aucune rien tout toute tous si ou ' +
-    'nunca sin salvo excepto solo sólo nada ningún ninguna todo todos jamás o ' +
-    'não sem exceto apenas nenhum non mai senza tranne solo niet geen nooit zonder behalve alleen ' +
-    'nie bez oprócz tylko не нет никогда без кроме только все değil asla hariç yalnızca'
-  ).split(' '),
-)
-const turningSign = /[不没沒無无勿別别非莫未只除禁]|ない|なし|ません|안|못|없|금지|\p{N}/u
-/** Verbs and adverbs that turn a sentence round or limit it, in any of their forms. */
-const turningStem =
-  /^(?:avoid|refrain|abstain|prohibit|forbid|ban(?:s|ned)?$|refus|prevent|stopp|exclud|exclusive|sole(?:ly)?$|mere|keinesfalls|keineswegs|keinerlei|ausschlie(?:ß|ss)|lediglich|bloß$|vermeid|verzicht|unterlass|untersag|verbot|verbiet|weder$|évit|evit|interdi|abst[ie]|uniquement|exclusiv|prohib|proib|viet|esclusiv|unicamente|únic|vermijd|verbod|uitsluitend|запре|нельзя|избег|лишь|исключ)/u
-
-const isTurning = (word: string): boolean =>
-  turning.has(word) || turningSign.test(word) || turningStem.test(word)
-
 // Whether a text is made of sentences the user typed, politeness and emphasis aside. No other wording is taken for the user's: a
 // model, or a stranger who moves it, may leave out one word, and "Push to main without asking me first" is all there in "Never
 // push to main without asking me first". What is worded anew is kept in the user's own sentences instead (`quoting`). It can
@@ -108,11 +86,11 @@ const frame = new Set(
     'whenever where which while will with word words work working would your always please remember'
   ).split(' '),
 )
-/** Short words that only hold a sentence together. */
+/** Short words that only hold a sentence together, or ask for the reason of one. None of them turns it round either. */
 const glue = new Set(
   (
     'a an the to of in on at is are was be it its as and i we he she me my us our you by for so ' +
-    'der die das den dem ein ist und zu von im am es ich wir le la les un une est et de du des el los es y lo'
+    'der die das den dem ein ist und zu von im am es ich wir le la les un une est et de du des el los es y lo why how'
   ).split(' '),
 )
 /** What can do harm by being exact: addresses, paths, code, options, long numbers. */
@@ -172,28 +150,9 @@ export function saidIn(text: string): readonly string[] {
   return front === null ? [text] : [head.description, body]
 }
 
-interface Measured {
-  readonly telling: readonly string[]
-  /** What turns it round, limits it or counts: in order, since each counts as often as it stands there. */
-  readonly turning: string
-  readonly short: readonly string[]
-}
-
-function measured(sentence: string): Measured {
-  const words = wordsOf(sentence)
-  return {
-    telling: words.filter((word) => isTelling(word) && !frame.has(word)).map(stemOf),
-    turning: [...words.filter(isTurning).sort(), ...(/[?？]$/u.test(sentence) ? ['?'] : [])].join(' '),
-    short: words.filter((word) => !isTelling(word) && !glue.has(word) && !frame.has(word)),
-  }
-}
-
-/** "Why: the user said so": nothing of its own. */
-const isFrame = ({ telling, turning, short }: Measured): boolean =>
-  telling.length === 0 && turning === '' && short.every((word) => word === 'why' || word === 'how')
-
-/** Whether a sentence tells nothing of its own: it only frames a memory. */
-export const saysNothing = (sentence: string): boolean => isFrame(measured(sentence))
+/** Whether a sentence tells nothing of its own: "Why: the user said so" only frames a memory. A question asks. */
+export const saysNothing = (sentence: string): boolean =>
+  !/[?？]$/u.test(sentence) && wordsOf(sentence).every((word) => frame.has(word) || glue.has(word))
 
 /** The addresses, paths, commands and numbers in a text. */
 export const exactIn = (text: string): readonly string[] =>
