@@ -14,7 +14,7 @@ import { lineageOf, readLine, readLineBack } from '../../transcript/lineage.ts'
 import type { Store } from '../../transcript/store.ts'
 import { exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson } from '../terminal/safe-text.ts'
+import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { table, right, wraps } from '../terminal/tables.ts'
 import { uniqueText, type ProjectFlags } from '../workplace/workplace.ts'
 import { changing, placeIn, type CommandPrefix } from './undo.ts'
@@ -80,10 +80,10 @@ export async function goBack(
 
 export function rewoundText({ words }: EarlierInput, files: RestoredFiles | null): string {
   const lines = [
-    ...(files?.restored ?? []).map((path) => `  restored: ${path}\n`),
-    ...(files?.left ?? []).map((line) => `  not restored: ${line}\n`),
+    ...(files?.restored ?? []).map((path) => `  restored: ${safeLine(path)}\n`),
+    ...(files?.left ?? []).map((line) => `  not restored: ${safeLine(line)}\n`),
   ]
-  return `rewound to before "${oneLine(words)}"; nothing was deleted\n${lines.join('')}`
+  return `rewound to before "${safeLine(oneLine(words))}"; nothing was deleted\n${lines.join('')}`
 }
 
 function atMessage(
