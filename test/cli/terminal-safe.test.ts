@@ -69,3 +69,13 @@ it('[TE5] no command lets the texts of a recorded session steer the terminal', a
     if (words[0] === 'rewind') expect([code, out]).toEqual([0, expect.stringContaining('rewound to before')])
   }
 })
+
+it('[TE5] nor does /help the description of a command', async () => {
+  const { pal, state } = await openWorkspace()
+  await mkdir(join(state, 'commands'), { recursive: true })
+  const page = `---\ndescription: "\\e]52;c;ZXZpbA==\\a says hello \\u202E"\n---\nhello\n`
+  await writeFile(join(state, 'commands', 'greet.md'), page)
+  const { out, err } = await pal(['--lines', '--offline'], { input: '/help\n' })
+  expect(out).toContain('says hello')
+  expect(steering.exec(out + err)).toBeNull()
+})
