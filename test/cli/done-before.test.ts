@@ -1,5 +1,5 @@
 // What an earlier run has done, or another program keeps, is neither undone twice nor lost.
-import { lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -30,6 +30,19 @@ it('[TE3] a rewind that was killed over the files puts back the rest when it is 
   const { out } = await pal(['rewind', at, '--files'])
   expect(out).not.toContain('not restored')
   expect(readFileSync(f, 'utf8')).toBe('v0\n')
+})
+
+it('[TE3] a rewind in a fork puts back what the session before it changed', async () => {
+  const { pal, project } = await openWorkspace()
+  const f = join(project, 'f.txt')
+  writeFileSync(f, 'v0\n')
+  await pal(['-p', '--offline', '--permission-mode', 'bypass', task])
+  const more = '<task name="three">\n1. read f.txt\n2. edit f.txt "v2" -> "v3"\n3. say ok\n</task>'
+  await pal(['-p', '--offline', '-c', '--fork-session', '--permission-mode', 'bypass', more])
+  expect(readFileSync(f, 'utf8')).toBe('v3\n')
+  const at = /#(\d+) {2}<task name="two"/.exec((await pal(['messages'])).out)![1]!
+  await pal(['rewind', at, '--files'])
+  expect([readFileSync(f, 'utf8'), existsSync(join(project, 'g.txt'))]).toEqual(['v0\n', false])
 })
 
 it('[G16] keys that cannot be read are not written over, and a link to them stays one', async () => {

@@ -36,9 +36,13 @@ interface Ended {
   readonly out: string
   readonly err: string
 }
-const companion = (...args: readonly string[]): Promise<Ended> =>
+const companion = (...args: readonly string[]): Promise<Ended> => companionWith({}, ...args)
+const companionWith = (
+  faults: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Promise<Ended> =>
   new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'], HOME: home }
+    const env = { PATH: process.env['PATH'], HOME: home, ...faults }
     execFile(process.execPath, [pal, 'companion', ...args], { cwd: home, env }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     )
@@ -87,6 +91,26 @@ const write = (path: string, text: string): void => {
 }
 const read = (path: string): string => readFileSync(join(home, path), 'utf8')
 const plugin = '.config/opencode/plugins/palimpsest-companion.js'
+const count = join(base, 'operations')
+const faultyDisk = {
+  NODE_OPTIONS: `--require ${join(import.meta.dirname, '..', 'faults', 'faulty-disk.cjs')}`,
+  PAL_FAULT_UNDER: home,
+  PAL_FAULT_COUNT: count,
+}
+/** A home with settings of Claude Code alone. */
+function settled(): Record<string, string> {
+  rmSync(home, { recursive: true, force: true })
+  write('.claude/settings.json', '{ "statusLine": { "type": "command", "command": "echo line" } }')
+  return picture()
+}
+/** What an install or uninstall does with files when nothing fails. */
+async function operationsOf(verb: string): Promise<readonly string[]> {
+  settled()
+  if (verb === 'uninstall') await companion('install', 'claude', '--yes')
+  rmSync(count, { force: true })
+  await companionWith(faultyDisk, verb, 'claude', '--yes')
+  return readFileSync(count, 'utf8').split('\n')
+}
 const ownHook = { matcher: '*', hooks: [{ type: 'command', command: 'echo mine' }] }
 
 describe('install', () => {
@@ -290,6 +314,32 @@ describe('install', () => {
     expect(JSON.parse(read('.codex/hooks.json'))).toEqual({ hooks: { SessionStart: [ownHook] } })
     expect(existsSync(join(home, '.claude/skills/pal/hooks/hooks.json'))).toBe(false)
     expect(read('.claude/settings.json')).not.toContain('hook.cjs')
+  })
+
+  it('[CI9] killed or refused by the disk at any step, the next uninstall takes everything out', async () => {
+    const before = settled()
+    // Where a file takes its name, and where one goes; every third of them.
+    for (const [verb, step] of [
+      ['install', 'rename'],
+      ['uninstall', 'rm'],
+    ] as const) {
+      const operations = [...(await operationsOf(verb)).entries()].filter(([, name]) => name === step)
+      for (const [at] of operations.filter((_, nth) => nth % 3 === 0))
+        for (const fault of ['kill', 'EIO']) {
+          settled()
+          if (verb === 'uninstall') await companion('install', 'claude', '--yes')
+          const faulty = { ...faultyDisk, PAL_FAULT: fault, PAL_FAULT_AT: String(at + 1) }
+          const { err } = await companionWith(faulty, verb, 'claude', '--yes')
+          expect(err).toMatch(fault === 'kill' ? /^$/ : /^pal: [^\n]*failed: EIO[^\n]*\n$/)
+          const { code } = await companion('uninstall', 'claude', '--yes')
+          if (verb === 'uninstall' || err.includes('removes what was written')) expect(code).toBe(0)
+          expect(picture()['.claude/skills']).toBeUndefined()
+          // Killed before there was a record: what is left in our own folder goes with the next one.
+          if (code !== 0) await companion('install', 'claude', '--yes')
+          if (code !== 0) await companion('uninstall', 'claude', '--yes')
+          expect(picture(), `${verb}, ${fault} at ${at + 1}`).toEqual(before)
+        }
+    }
   })
 
   it('[CI5] a status line that is set stays, and a file that is no JSON is left alone', async () => {

@@ -77,6 +77,7 @@ for (const name of [
   'mkdir',
   'unlink',
   'rmdir',
+  'rm',
   'readFile',
   'writeFile',
 ]) {

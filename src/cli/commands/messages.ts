@@ -9,12 +9,12 @@ import { defaults } from '../../settings/defaults.ts'
 import { beforeImageIn, beforeImageName, type BeforeImage } from '../../tools/files/text-file.ts'
 import { textIn } from '../../transcript/content.ts'
 import { isKnown, isRealInput } from '../../transcript/fact.ts'
-import { seq, type Seq } from '../../transcript/ids.ts'
-import { lineageOf, readLine } from '../../transcript/lineage.ts'
+import { seq, unbounded, type Seq, type SessionId } from '../../transcript/ids.ts'
+import { lineageOf, readLine, readLineBack } from '../../transcript/lineage.ts'
 import type { Store } from '../../transcript/store.ts'
 import { exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson } from '../terminal/safe-text.ts'
+import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { table, right, wraps } from '../terminal/tables.ts'
 import { uniqueText, type ProjectFlags } from '../workplace/workplace.ts'
 import { changing, placeIn, type CommandPrefix } from './undo.ts'
@@ -80,10 +80,10 @@ export async function goBack(
 
 export function rewoundText({ words }: EarlierInput, files: RestoredFiles | null): string {
   const lines = [
-    ...(files?.restored ?? []).map((path) => `  restored: ${path}\n`),
-    ...(files?.left ?? []).map((line) => `  not restored: ${line}\n`),
+    ...(files?.restored ?? []).map((path) => `  restored: ${safeLine(path)}\n`),
+    ...(files?.left ?? []).map((line) => `  not restored: ${safeLine(line)}\n`),
   ]
-  return `rewound to before "${oneLine(words)}"; nothing was deleted\n${lines.join('')}`
+  return `rewound to before "${safeLine(oneLine(words))}"; nothing was deleted\n${lines.join('')}`
 }
 
 function atMessage(
@@ -150,8 +150,8 @@ async function restoreFiles(
   const restored = new Set<string>()
   const left: string[] = []
   const stopped = new Set<string>()
-  for await (const { callId, file } of changesSince(store, session, to)) {
-    const blob = await store.getBlob(session.id, beforeImageName(callId))
+  for await (const { by, callId, file } of changesSince(store, session, to)) {
+    const blob = await store.getBlob(by, beforeImageName(callId))
     const image = blob.ok ? beforeImageIn(blob.bytes) : null
     const path = image?.path ?? file
     if (stopped.has(path)) continue
@@ -166,25 +166,30 @@ async function restoreFiles(
   return { restored: [...restored], left }
 }
 
+/** `by`: the session that made the change and keeps what was there before; of a fork it may be one it was forked from. */
 async function* changesSince(
   store: Store,
   session: Session,
   to: Seq,
-): AsyncGenerator<{ readonly callId: string; readonly file: string }> {
+): AsyncGenerator<{ readonly by: SessionId; readonly callId: string; readonly file: string }> {
+  const line = await lineageOf(store, session.id)
+  if (!line.ok) throw new EngineError(line.failure)
   const failed = new Set<string>()
-  for await (const item of store.readBack(session.id)) {
-    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
-    if (item.entry.seq <= to) return
-    const { fact } = item.entry
-    if (fact.type === 'tool-result' && fact.isError) failed.add(fact.call)
-    if (fact.type !== 'assistant-message') continue
-    for (const block of fact.content.toReversed()) {
-      if (block.type !== 'tool_use' || !('input' in block) || failed.has(block.id)) continue
-      const file = block.input['file_path']
-      if ((block.name === 'Edit' || block.name === 'Write') && typeof file === 'string')
-        yield { callId: block.id, file }
+  for (const link of line.links.toReversed())
+    for await (const item of readLineBack(store, [link], unbounded)) {
+      if (item.kind === 'failed') throw new EngineError(item.failure)
+      if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+      if (item.entry.seq <= to) return
+      const { fact } = item.entry
+      if (fact.type === 'tool-result' && fact.isError) failed.add(fact.call)
+      if (fact.type !== 'assistant-message') continue
+      for (const block of fact.content.toReversed()) {
+        if (block.type !== 'tool_use' || !('input' in block) || failed.has(block.id)) continue
+        const file = block.input['file_path']
+        if ((block.name === 'Edit' || block.name === 'Write') && typeof file === 'string')
+          yield { by: link.session, callId: block.id, file }
+      }
     }
-  }
 }
 
 /** Null when it was put back, else why not. */

@@ -203,7 +203,7 @@ function textOf(
   { background, simulated }: Gathered,
   room: number,
 ): string {
-  const unpriced = Object.entries(unpricedModels).map(([model, count]) => `${model} (${count})`)
+  const unpriced = Object.entries(unpricedModels).map(([model, count]) => `${safeLine(model)} (${count})`)
   return [
     table(
       [wraps(by), ...columns],

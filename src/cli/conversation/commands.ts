@@ -257,9 +257,11 @@ const leastAbout = 30
 
 function helpText(loaded: LoadedExtensions, room: number): string {
   const isNarrow = room < usageColumn + leastAbout
-  const lines = ({ usage, about }: Pick<Command, 'usage' | 'about'>): string => {
+  const lines = ({ usage: plain, about }: Pick<Command, 'usage' | 'about'>): string => {
     const indent = isNarrow ? 4 : usageColumn
-    const [first = '', ...more] = wordWrapped(about, room - indent)
+    // Those of a project come from its files.
+    const usage = safeLine(plain)
+    const [first = '', ...more] = wordWrapped(safeLine(about), room - indent)
     const below = more.map((line) => `${' '.repeat(indent)}${line}\n`).join('')
     return isNarrow || usage.length > indent - 4
       ? `${prose(`  ${usage}`, room)}\n${' '.repeat(indent)}${first}\n${below}`

@@ -13,6 +13,7 @@ import {
 import { describeCompaction, placeIn } from '../commands/undo.ts'
 import { exits, fail, type Exit } from '../exit-codes.ts'
 import { findSession, openingOf } from '../session-lookup.ts'
+import { safeLine } from '../terminal/safe-text.ts'
 import { moment } from '../terminal/tables.ts'
 import { withSession, type Choice, type CommandContext } from './context.ts'
 import { RefusedError } from './conversation.ts'
@@ -91,7 +92,7 @@ async function chosen(
   const found = inputs.find((one) => one.at === placeIn(rest))
   if (found !== undefined) return found
   io.err('pal: give the number of a message:\n')
-  for (const { at, words } of inputs) io.err(`  #${at}  ${oneLine(words)}\n`)
+  for (const { at, words } of inputs) io.err(`  #${at}  ${safeLine(oneLine(words))}\n`)
   return null
 }
 

@@ -32,7 +32,7 @@ import type { Io } from '../terminal/io.ts'
 import { judgeCompactions, type CompactionFlags } from './compactions.ts'
 import { ownSessions, type OwnFlags } from './own.ts'
 import { progressOn, reportFor, writePage } from './reporting.ts'
-import { safeJson } from '../terminal/safe-text.ts'
+import { safeJson, safeText } from '../terminal/safe-text.ts'
 
 export interface ReplayArguments extends OwnFlags, CompactionFlags {
   /** Judge compactions instead of playing policies. */
@@ -93,7 +93,7 @@ export async function replayCommand(
   const { against } = flags
   const compared = against === undefined ? undefined : comparedWith(report, against)
   if (flags.json === true) io.out(`${safeJson({ ...report, compared }, 2)}\n`)
-  else io.out(reportText(report) + (compared === undefined ? '' : comparedText(compared, against!)))
+  else io.out(safeText(reportText(report) + (compared === undefined ? '' : comparedText(compared, against!))))
   const refused = await writePage(flags.report, report, options)
   if (refused !== null) return complain(io, refused)
   return played.outcomes.some(({ kind }) => kind === 'played') ? exits.done : exits.failed

@@ -1,12 +1,11 @@
 // Forgetting is complete: the file, every version of its text, every record of it, its line in the index.
 // What stays is that it was forgotten: the session or source by name, and salted fingerprints of its sentences, so that
 // it is not learnt again. A memory that others have a part in goes back to what it was before the forgotten part came.
-import { attempt, type Result } from '../../disk/fs.ts'
-import { removeIfThere } from '../../disk/replace.ts'
+import { attempt, unlessMissing, type Result } from '../../disk/fs.ts'
 import { readBytes } from '../files.ts'
 import type { Provenance } from '../memory.ts'
 import { put, readVersion, versionFile, versionText, type Keeper } from './keeper.ts'
-import { keepIndex } from './index-keeping.ts'
+import { dropIndex, keepIndex } from './index-keeping.ts'
 import { alone } from './alone.ts'
 import type { LedgerRecord } from './records.ts'
 import { storedVectorsFile, storedIndexFile } from '../recall/stored-index.ts'
@@ -47,25 +46,32 @@ export async function forget(keeper: Keeper, what: ForgetWhat): Promise<Result<F
     const prints = await printsFor(keeper, records, gone, what)
     if (!prints.ok) return prints
     const kept = records.filter(({ n }) => !gone.has(n))
+    // First of all: the fingerprints are made from texts that go now, and are there again for nobody who was stopped.
+    const tombstone = await ledger.append(
+      {
+        do: 'forget',
+        at: clock.now(),
+        sessions: 'session' in what ? [what.session] : [],
+        sources: 'source' in what ? [what.source] : [],
+        prints: [...prints.prints],
+      },
+      keeper.unique,
+    )
+    if (!tombstone.ok) return tombstone
     const changed = await resettle(keeper, records, kept, gone, what)
     if (!changed.ok) return changed
     const removed = await removeVersions(keeper, kept)
     if (!removed.ok && removed.failure.code !== 'not-found') return removed
-    const tombstone: LedgerRecord = {
-      n: Math.max(0, ...records.map(({ n }) => n)) + 1,
-      do: 'forget',
-      at: clock.now(),
-      sessions: 'session' in what ? [what.session] : [],
-      sources: 'source' in what ? [what.source] : [],
-      prints: [...prints.prints],
-    }
-    const written = await ledger.rewrite([...kept, tombstone], keeper.unique)
+    // Before the ledger: once that has forgotten, nobody can ask for it again, so a stop right behind it must leave no words.
+    const dropped = await dropIndex(keeper)
+    if (!dropped.ok) return dropped
+    const unstored = await removeRecallIndex(keeper)
+    if (!unstored.ok) return unstored
+    const written = await ledger.rewrite([...kept, tombstone.record], keeper.unique)
     if (!written.ok) return written
-    // The index of recall holds words of what is gone. After the ledger: who writes it meanwhile sees that.
-    for (const file of [storedIndexFile, storedVectorsFile].map((fileIn) => fileIn(keeper.place.state))) {
-      const unstored = await attempt('removing the index of recall', () => keeper.fs.unlink(file))
-      if (!unstored.ok && unstored.failure.code !== 'not-found') return unstored
-    }
+    // And after it: who wrote it meanwhile had not seen that.
+    const again = await removeRecallIndex(keeper)
+    if (!again.ok) return again
     const index = await keepIndex(keeper)
     if (!index.ok) return index
     return {
@@ -76,6 +82,14 @@ export async function forget(keeper: Keeper, what: ForgetWhat): Promise<Result<F
     }
   })
 }
+
+/** The index of recall holds words of what is gone. */
+const removeRecallIndex = ({ fs, place }: Keeper): Promise<Result<object>> =>
+  attempt('removing the index of recall', async () => {
+    for (const fileIn of [storedIndexFile, storedVectorsFile])
+      await unlessMissing(fs.unlink(fileIn(place.state)))
+    return {}
+  })
 
 function isMeant(what: ForgetWhat, record: LedgerRecord): boolean {
   if (record.do === 'settle' || record.do === 'forget') return false
@@ -164,7 +178,10 @@ async function removeVersions(
   return await attempt('removing forgotten versions', async () => {
     let count = 0
     for (const sha of await keeper.fs.names(versionFile(keeper, '')))
-      if (!needed.has(sha) && (await removeIfThere(keeper.fs, versionFile(keeper, sha)))) count++
+      if (!needed.has(sha)) {
+        await keeper.fs.unlink(versionFile(keeper, sha))
+        count++
+      }
     return { count }
   })
 }

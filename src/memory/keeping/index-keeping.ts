@@ -13,7 +13,7 @@ import { indexOf, type Index } from '../format/index-file.ts'
 import { indexName, isOpen, isRule } from '../memory.ts'
 import { readSmall } from '../../disk/small-file.ts'
 import { alone } from './alone.ts'
-import { fileMode, fileNow, keepVersion, type Keeper } from './keeper.ts'
+import { fileMode, fileNow, keepVersion, put, type Keeper } from './keeper.ts'
 import type { Written } from './records.ts'
 
 const knownFile = (keeper: Keeper): string => join(keeper.place.state, 'index.json')
@@ -52,6 +52,14 @@ export async function keepIndex(keeper: Keeper): Promise<Result<{ dropped: reado
     unique,
   })
   return written.ok ? { ok: true, dropped: index.dropped } : written
+}
+
+/** Takes our index away: whoever reads it next makes it again from the ledger. */
+export async function dropIndex(keeper: Keeper): Promise<Result<object>> {
+  const now = await fileNow(keeper, indexName)
+  if (!now.ok) return now
+  const isOurs = now.sha !== null && (await knownShas(keeper)).includes(now.sha)
+  return isOurs ? await put(keeper, indexName, null, now.mark) : { ok: true }
 }
 
 export interface LoadedIndex {

@@ -24,7 +24,8 @@ import {
   type InstallRecord,
   type Restoring,
 } from '../../../companion/install/record.ts'
-import { errorText } from '../../../disk/failure.ts'
+import { errorText, type Failure } from '../../../disk/failure.ts'
+import { attempt } from '../../../disk/fs.ts'
 import { print, complain, exits, refuse, fail, type Exit, type Refusal } from '../../exit-codes.ts'
 import { agreesTo } from '../../terminal/agree.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -42,6 +43,7 @@ import {
   writeText,
   companionRoot,
   removeFolders,
+  removeTemporary,
   removeText,
 } from './place.ts'
 
@@ -173,8 +175,8 @@ async function writePlan(
   const hookPath = join(place.root, hookName)
   const record = recordOf({ client, version, hookPath }, plan.files, [...folders], earlier)
   for (const [to, text] of [
-    [hookPath, hook],
     [path, `${JSON.stringify(record, null, 2)}\n`],
+    [hookPath, hook],
     ...plan.files
       .filter(({ before, after }) => before !== after)
       .map(({ path: at, after }) => [at, after] as const),
@@ -183,7 +185,9 @@ async function writePlan(
     if (!written.ok)
       return refuse(
         exits.failed,
-        `${written.failure.message}. The install is not complete: pal companion uninstall ${client} removes what was written`,
+        to === path
+          ? `nothing was changed: ${written.failure.message}`
+          : `${written.failure.message}. The install is not complete: pal companion uninstall ${client} removes what was written`,
       )
   }
   return null
@@ -279,26 +283,34 @@ async function restore(
   record: InstallRecord,
   steps: readonly Restoring[],
 ): Promise<Refusal | null> {
+  const again = ({ message }: Failure): Refusal =>
+    refuse(exits.failed, `${message}. Run pal companion uninstall ${client} again`)
   for (const step of steps) {
     if (step.how === 'leave') continue
-    if (step.text === null) await removeText(step.path)
-    else {
-      const written = await writeText(step.path, step.text)
-      if (!written.ok)
-        return refuse(exits.failed, `${written.failure.message}. Run pal companion uninstall ${client} again`)
+    const { path, text } = step
+    const done = text === null ? await removeText(path) : await writeText(path, text)
+    if (!done.ok) return again(done.failure)
+  }
+  const others = hookClients.filter((other) => other !== client)
+  const isLast = others.every((other) => !existsSync(recordPath(root, other)))
+  const removed = await attempt(`removing files of the companion in ${root}`, async () => {
+    for (const folder of new Set(record.files.map(({ path }) => dirname(path)))) await removeTemporary(folder)
+    await removeFolders(record.folders)
+    const sessions = join(root, 'sessions')
+    const all = existsSync(sessions) ? readdirSync(sessions) : []
+    for (const one of all.filter((name) => name.startsWith(`${client}-`)))
+      await rm(join(sessions, one), { recursive: true, force: true })
+    if (isLast) {
+      for (const leftover of ['pending', 'sessions', hookName, 'log.jsonl', 'log.jsonl.old'])
+        await rm(join(root, leftover), { recursive: true, force: true })
+      await removeTemporary(root)
     }
-  }
-  await removeFolders(record.folders)
-  const sessions = join(root, 'sessions')
-  const own = existsSync(sessions) ? readdirSync(sessions).filter((one) => one.startsWith(`${client}-`)) : []
-  for (const one of own) await rm(join(sessions, one), { recursive: true, force: true })
-  await removeText(recordPath(root, client))
-  const isLast = hookClients.every((other) => !existsSync(recordPath(root, other)))
-  if (isLast) {
-    for (const leftover of ['pending', 'sessions', hookName, 'log.jsonl', 'log.jsonl.old'])
-      await rm(join(root, leftover), { recursive: true, force: true })
-    // The options are the user's.
-    await removeFolders([root, dirname(root)])
-  }
+    return {}
+  })
+  // The record goes last: until then an uninstall that was stopped can be run again.
+  const forgotten = removed.ok ? await removeText(recordPath(root, client)) : removed
+  if (!forgotten.ok) return again(forgotten.failure)
+  // The options are the user's.
+  if (isLast) await removeFolders([root, dirname(root)])
   return null
 }

@@ -1,14 +1,14 @@
 // Where the companion and the agents it serves keep their files, and the few things install and uninstall do there.
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rm, rmdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { hookClients, type HookClient } from '../../../companion/hook/options.ts'
 import { type InstallPlace } from '../../../companion/install/plan.ts'
 import { foldersAbove, parseInstallRecord, type InstallRecord } from '../../../companion/install/record.ts'
 import { errorText } from '../../../disk/failure.ts'
-import { machineFileSystem, type Result } from '../../../disk/fs.ts'
-import { replaceFile } from '../../../disk/replace.ts'
+import { attempt, machineFileSystem, type Result } from '../../../disk/fs.ts'
+import { isTemporaryName, replaceFile } from '../../../disk/replace.ts'
 import { utf8In } from '../../../disk/small-file.ts'
 import { exits, refuse, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -131,9 +131,11 @@ export async function writeText(
 const modeBits = 0o777
 
 /** What a link leads to is removed, and the link stays. */
-export async function removeText(path: string): Promise<void> {
-  await rm(behindLinks(path), { force: true })
-}
+export const removeText = (path: string): Promise<Result<object>> =>
+  attempt(`removing ${path}`, async () => {
+    await rm(behindLinks(path), { force: true })
+    return {}
+  })
 
 /** Where a path really leads, also where nothing is there yet: a link of somebody's to a file still to come. */
 function behindLinks(path: string): string {
@@ -147,6 +149,12 @@ function behindLinks(path: string): string {
   return existsSync(real) ? realpathSync(real) : real
 }
 const mostLinks = 40
+
+/** What a killed install or uninstall was about to put in place. */
+export async function removeTemporary(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names.filter(isTemporaryName)) await rm(join(folder, name), { force: true })
+}
 
 /** Folders that an install made, where nothing else is in them now. */
 export async function removeFolders(folders: readonly string[]): Promise<void> {
