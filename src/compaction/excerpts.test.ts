@@ -130,7 +130,7 @@ describe('excerpts', () => {
   })
 
   it('[O45] what a later change took out counts less, as the weights say', () => {
-    const gone = 'share of its lines that changes have taken out since'
+    const gone = 'share of its lines that changes have removed since'
     const only = pieceFeatures.map((name) => (name === gone ? -9 : name === 'always' ? 2 : 0))
     const [first, second] = [file('first', 18), file('second', 18)]
     const input = { file_path: 'src/busy.ts', old_string: second, new_string: 'return nothing' }

@@ -47,8 +47,8 @@ export const pieceFeatures = [
   'shows a file, work on it',
   'shows a file, answers since it was worked on',
   'shows a file, answers since',
-  'lines that changes have taken out since',
-  'share of its lines that changes have taken out since',
+  'lines that changes have removed since',
+  'share of its lines that changes have removed since',
 ] as const
 
 const log = Math.log1p
