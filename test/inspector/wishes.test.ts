@@ -48,8 +48,12 @@ it('[IN24] whatever lies among the wishes is refused in words, and the process t
   for (const [at, text] of [...texts, ...wishes].entries())
     await writeFile(join(place(), `${String(at).padStart(3, '0')}.wish.json`), text)
   const stop = serving()
-  await until(async () => (await readdir(place())).every((name) => name.endsWith('.answer.json')))
-  await until(() => done.length === wishes.length)
+  // What is heard is answered after it: nothing may be written there any more when the folder goes.
+  await until(async () => {
+    const names = await readdir(place())
+    return names.length === wishes.length && names.every((name) => name.endsWith('.answer.json'))
+  })
+  expect(done).toHaveLength(wishes.length)
   stop()
   expect(done.filter((line) => line.endsWith(' done'))).toEqual([])
   expect(rejected).toEqual([])
