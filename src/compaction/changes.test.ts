@@ -3,7 +3,7 @@ import { changedLines, sidesOf } from './changes.ts'
 
 const listed = (lines: ReadonlySet<string>): readonly string[] => [...lines]
 
-describe('[O45] what a change takes out and puts in', () => {
+describe('[O45] what a change removes and puts in', () => {
   const change = { old: 'const first = 1\nreturn first', fresh: 'const first = 2\nreturn first' }
 
   it('is known by the names that tools use, in lists and nested too', () => {

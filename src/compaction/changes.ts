@@ -1,4 +1,4 @@
-// What a change takes out of a file and what it puts in. What was taken out is in no file any more, so no later edit quotes it,
+// What a change removes from a file and what it puts in. What was removed is in no file any more, so no later edit quotes it,
 // and what such a call leaves as it was stands in what it puts in.
 import { isFile, isWord, leavesOf, patchMark } from './call-shape.ts'
 
@@ -36,7 +36,7 @@ function namedSides(value: object, depth: number): readonly Sides[] {
 
 /** Lines without white space at their ends; those that say next to nothing stand everywhere. */
 export interface ChangedLines {
-  /** Taken out, and not put in again by the same call. */
+  /** Removed, and not put in again by the same call. */
   readonly out: ReadonlySet<string>
   readonly into: ReadonlySet<string>
 }

@@ -129,7 +129,7 @@ describe('excerpts', () => {
     expect(words).not.toContain('beforeValue')
   })
 
-  it('[O45] what a later change took out counts less, as the weights say', () => {
+  it('[O45] what a later change removed counts less, as the weights say', () => {
     const gone = 'share of its lines that changes have removed since'
     const only = pieceFeatures.map((name) => (name === gone ? -9 : name === 'always' ? 2 : 0))
     const [first, second] = [file('first', 18), file('second', 18)]

@@ -3,8 +3,9 @@
 // nothing. The best for their size are taken as long as they fit. Deterministic, and no model is asked.
 import type { Kept } from '../transcript/fact.ts'
 import { defaults } from '../settings/defaults.ts'
-import { isCall, type Usage } from './file-work.ts'
+import type { Usage } from './file-work.ts'
 import { linesIn, piecesIn, type Parts, type Piece, type PieceContext, type Place } from './pieces.ts'
+import { isCall } from './plain-call.ts'
 import { chanceOf } from './scoring/choice.ts'
 import { pieceValues, type PieceFacts } from './scoring/pieces.ts'
 

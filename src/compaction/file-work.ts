@@ -6,7 +6,7 @@ import type { Part, ViewBlock } from '../projection/view.ts'
 import { callShape, leavesOf, showsFile } from './call-shape.ts'
 import { countedIn, hiddenAnswers } from './scoring/counted.ts'
 import { changedLines } from './changes.ts'
-import { plainCall } from './plain-call.ts'
+import { isCall, plainCall, type CallBlock } from './plain-call.ts'
 
 /** What calls did to a file. */
 export interface FileWork {
@@ -17,9 +17,9 @@ export interface FileWork {
   last: number
   lastChange: number
   lastShown: number
-  /** Lines that changes took out or put in, without their white space. */
+  /** Lines that changes removed or put in, without their white space. */
   readonly touched: Set<string>
-  /** Lines that a change took out and none has put in since, with the answers given then. */
+  /** Lines that a change removed and none has put in since, with the answers given then. */
   readonly gone: Map<string, number>
 }
 
@@ -44,8 +44,6 @@ interface Worked {
   readonly changes: boolean
 }
 
-type Call = Extract<ViewBlock, { readonly type: 'tool_use'; readonly input: unknown }>
-
 /** `earlier` are calls that an earlier boundary kept: they say what their results show, and use nothing any more. What that boundary had counted counts on. */
 export function usageIn(
   { fold, parts }: { readonly fold: Fold; readonly parts: readonly Part[] },
@@ -57,8 +55,8 @@ export function usageIn(
   const calls = new Map<string, Worked>()
   const ages = new Map<number, number>()
   // Calls of the view are mostly among the earlier ones too.
-  const learnt = new Map<Call, Worked>()
-  const learn = (call: Call): Worked => {
+  const learnt = new Map<CallBlock, Worked>()
+  const learn = (call: CallBlock): Worked => {
     const known = learnt.get(call)
     if (known !== undefined) return known
     const shape = callShape(plainCall(call))
@@ -100,7 +98,7 @@ export function usageIn(
         files.set(name, file)
         if (own.changes) {
           for (const text of leavesOf(call.input)) if (text.length < mostTouched) touch(file, text)
-          const { out, into } = changedLines(call.input as Call['input'])
+          const { out, into } = changedLines(call.input)
           for (const line of out) file.gone.set(line, now - age)
           for (const line of into) file.gone.delete(line)
         }
@@ -161,8 +159,6 @@ function touch({ touched }: FileWork, text: string): void {
 }
 
 const instructionFiles: ReadonlySet<string> = new Set(defaults.restoration.instructionFiles)
-
-export const isCall = (block: ViewBlock): block is Call => block.type === 'tool_use' && 'input' in block
 
 /** Each with its nearest folder: commands name them in many ways. */
 const nearestOf = (path: string): string => path.split('/').slice(-2).join('/')

@@ -7,8 +7,9 @@ import { estimateText } from '../projection/tokens.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import type { PlanContext } from './plan-context.ts'
 import { sidesOf } from './changes.ts'
+import { isCall } from './plain-call.ts'
 import { isRestored, isSkillText } from './restoring.ts'
-import { isCall, usageIn, type Usage } from './file-work.ts'
+import { usageIn, type Usage } from './file-work.ts'
 import type { Survey } from './scoring/survey.ts'
 
 export interface Piece extends Place {

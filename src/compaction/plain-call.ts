@@ -6,13 +6,15 @@ import { blockWords } from '../projection/folding/render.ts'
 import type { ViewBlock } from '../projection/view.ts'
 import { seq } from '../transcript/ids.ts'
 
-type Call = Extract<ViewBlock, { readonly type: 'tool_use'; readonly input: unknown }>
+export type CallBlock = Extract<ViewBlock, { readonly type: 'tool_use'; readonly input: unknown }>
+
+export const isCall = (block: ViewBlock): block is CallBlock => block.type === 'tool_use' && 'input' in block
 
 /** Calls are looked at again for every draft. */
-const known = new WeakMap<object, Call['input']>()
+const known = new WeakMap<object, CallBlock['input']>()
 
 /** A call without its secrets. */
-export function plainCall(call: Call): Call {
+export function plainCall(call: CallBlock): CallBlock {
   const { input } = call
   const plain = known.get(input) ?? plainFields(input, 0)
   known.set(input, plain)
@@ -37,7 +39,7 @@ export function pieceIn(
 
 const fence = /^<kept id="(\d{1,15})(?:\.(\d{1,15}))?"/
 
-function secretLines(call: Call): ReadonlySet<string> {
+function secretLines(call: CallBlock): ReadonlySet<string> {
   const plain = new Set(blockWords(plainCall(call)).split('\n'))
   return new Set(
     blockWords(call)

@@ -7,7 +7,7 @@ import type { Part, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Counted } from '../../transcript/fact.ts'
 import { callShape, leavesOf, type CallShape } from '../call-shape.ts'
-import { pieceIn, plainCall } from '../plain-call.ts'
+import { isCall, pieceIn, plainCall, type CallBlock } from '../plain-call.ts'
 import { isRestored, isSkillText } from '../restoring.ts'
 import { errorLine, lineOf, namesIn } from '../phrases.ts'
 import type { Fold } from '../../projection/fold.ts'
@@ -67,9 +67,6 @@ interface Known {
   readonly shape: CallShape
   readonly subject: number
 }
-
-type Call = Extract<ViewBlock, { readonly type: 'tool_use'; readonly input: unknown }>
-const isCall = (block: ViewBlock): block is Call => block.type === 'tool_use' && 'input' in block
 
 class Reader {
   readonly #context: SurveyContext
@@ -220,7 +217,7 @@ class Reader {
     return lines?.length === count ? lines : null
   }
 
-  #known(block: Call): Known {
+  #known(block: CallBlock): Known {
     const shape = callShape(block)
     const title = titleOf(block, shape)
     const subject = this.#subject(title)
