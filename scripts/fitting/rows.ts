@@ -51,7 +51,8 @@ export function rowsOf(recording: Recording): SessionRows {
 /** All pieces of what stands before the newest messages, with whether one of the texts stands in them. */
 function addPieces(context: PlanContext, quotes: readonly string[], rows: SessionRows): void {
   const { end } = newestIn(context)
-  const { pieces, usage } = piecesIn(context, { start: 0, end })
+  const pieces = piecesIn(context, { start: 0, end })
+  const usage = context.usage()
   const { need } = context.scored()
   const blocks = new Map<ViewBlock, Piece[]>()
   for (const piece of pieces) {

@@ -52,15 +52,17 @@ export function inventoryOf(reading: Reading): Inventory {
   const earlier = reading.earlier.map(({ text }) => text)
   return {
     pending: pendingOf(reading),
-    rules: most(
-      reading.inputs.flatMap(({ text }) => sentencesOf(text).filter((line) => ruleWord.test(line))),
-    ),
+    rules: most(reading.inputs.flatMap(({ text }) => rulesIn(text))),
     errors: most(errorsIn(reading)),
     paths: most([...reading.calls.flatMap((call) => fileOf(call) ?? []), ...matches(sayings, pathWord)]),
     names: most([...matches(sayings, nameWord), ...matches(earlier, nameWord)].map(unquoted)),
     numbers: most(matches(sayings, numberWord)),
   }
 }
+
+/** A text without such a word has no such sentence: most are not taken apart. */
+const rulesIn = (text: string): readonly string[] =>
+  ruleWord.test(flat(text)) ? sentencesOf(text).filter((line) => ruleWord.test(line)) : []
 
 const errorsIn = ({ calls }: Reading): string[] =>
   calls.flatMap(({ outcome }) => (outcome?.isError === true ? [errorOf(outcome.text)] : []))

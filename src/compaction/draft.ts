@@ -11,7 +11,6 @@ import { defaults } from '../settings/defaults.ts'
 import { auditOf, inventoryOf, ledgerOf, missingFrom, placesIn, type Audit } from './audit.ts'
 import { excerptsOf } from './excerpts.ts'
 import { sectionsOf } from './extract.ts'
-import { usageIn } from './file-work.ts'
 import { chooseLines, groupedLines, type Grouped } from './scoring/choice.ts'
 import { countedOf } from './scoring/counted.ts'
 import type { Line } from './scoring/lines.ts'
@@ -279,8 +278,7 @@ export function finish(context: PlanContext, { shape, segments }: Draft): Finish
   const fitted = added(last.fitted, ledger)
   const unwritten = { ...last, fitted, all: added(last.all, ledger) }
   const written = { ...unwritten, ...withText(context, shape, unwritten, shape.summary, true) }
-  const usage = usageIn(context)
-  const counted = countedOf(context.scored(), context.fold.numbers.upTo, { ...written, ...usage })
+  const counted = countedOf(context.scored(), context.fold.numbers.upTo, { ...written, ...context.usage() })
   const final = [...segments.slice(0, -1), { ...written, edit: { ...written.edit, counted } }]
   const stubs = shape.stubs.map(({ edit }) => edit)
   return {

@@ -3,8 +3,8 @@
 // nothing. The best for their size are taken as long as they fit. Deterministic, and no model is asked.
 import type { Kept } from '../transcript/fact.ts'
 import { defaults } from '../settings/defaults.ts'
-import type { Usage } from './file-work.ts'
-import { linesIn, piecesIn, type Parts, type Piece, type PieceContext, type Place } from './pieces.ts'
+import type { Place, Usage } from './file-work.ts'
+import { linesIn, piecesIn, type Parts, type Piece, type PieceContext } from './pieces.ts'
 import { isCall } from './plain-call.ts'
 import { chanceOf } from './scoring/choice.ts'
 import { pieceValues, type PieceFacts } from './scoring/pieces.ts'
@@ -17,22 +17,18 @@ export function excerptsOf(
   shown: readonly string[],
 ): readonly Kept[] {
   if (tokens <= 0) return []
-  const { likely, calls } = likelyIn(context, span)
-  return keptOf(chosenFrom(likely, tokens, new Sight(context, span, shown)), calls)
+  const chosen = chosenFrom(likelyIn(context, span), tokens, new Sight(context, span, shown))
+  return keptOf(chosen, context.usage())
 }
 
 /** The pieces that later work could go by, each with its chance. */
-export function likelyIn(
-  context: PieceContext,
-  span: Parts,
-): { readonly likely: readonly Likely[]; readonly calls: ReadonlyMap<string, Place> } {
-  const { pieces, usage, calls } = piecesIn(context, span, true)
+export function likelyIn(context: PieceContext, span: Parts): readonly Likely[] {
   const { need, weights } = context.scored()
-  const likely = pieces.map((piece): Likely => {
+  const usage = context.usage()
+  return piecesIn(context, span, true).map((piece): Likely => {
     const values = pieceValues(factsOf(piece, usage, need))
     return { piece, values, chance: chanceOf(values, weights.piece) }
   })
-  return { likely, calls }
 }
 
 /** Those that would have come next beside what stayed. */
@@ -185,7 +181,7 @@ function insert(queue: Weighed[], one: Weighed): void {
 }
 
 /** Pieces of one block as one, neighbours joined, and before a result the call that says what it is. */
-function keptOf(chosen: readonly Likely[], calls: ReadonlyMap<string, Place>): readonly Kept[] {
+function keptOf(chosen: readonly Likely[], usage: Usage): readonly Kept[] {
   const pieces = chosen.map(({ piece }) => piece)
   const blocks = new Map<string, { readonly at: Required<Kept['at']>; readonly lines: [number, number][] }>()
   const linesFor = ({ part, source }: Place): [number, number][] => {
@@ -206,7 +202,7 @@ function keptOf(chosen: readonly Likely[], calls: ReadonlyMap<string, Place>): r
     const first = isCall(block) ? linesFor(piece)[0]! : null
     if (first !== null && first[0] <= defaults.excerpts.headLines) first[0] = 0
     else if (first !== null) linesFor(piece).unshift([0, defaults.excerpts.headLines])
-    const call = block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined
+    const call = block.type === 'tool_result' ? usage.callOf(block.tool_use_id) : undefined
     if (call === undefined) continue
     const lines = linesFor(call)
     if (lines.length === 0) lines.push([0, defaults.excerpts.callLines])

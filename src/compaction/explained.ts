@@ -6,7 +6,8 @@ import { scoreWeights } from '../settings/score-weights.ts'
 import type { SummaryEdit } from '../transcript/fact.ts'
 import { callShape } from './call-shape.ts'
 import { likelyIn, nextOf, type Likely } from './excerpts.ts'
-import type { PieceContext, Place } from './pieces.ts'
+import { usageIn } from './file-work.ts'
+import type { PieceContext } from './pieces.ts'
 import { chooseLines, nameValuesIn, scored, type Scored } from './scoring/choice.ts'
 import type { Line } from './scoring/lines.ts'
 import { nameFeatures } from './scoring/names.ts'
@@ -67,6 +68,7 @@ export interface Explained {
 export function explainBoundary(fold: Fold, edit: SummaryEdit): Explained {
   const parts = [...fold.parts()]
   const all = scored(surveyOf({ fold, parts }), scoreWeights)
+  const usage = usageIn({ fold, parts })
   const start = Math.max(
     0,
     parts.findIndex((part) => part.from >= edit.from),
@@ -91,7 +93,7 @@ export function explainBoundary(fold: Fold, edit: SummaryEdit): Explained {
       .slice(0, defaults.score.leftNamed)
       .map(({ line, index }) => explained(all, line, index)),
     pieces: explainedPieces(
-      { fold, parts, factor: fold.view().factor, scored: () => all },
+      { fold, parts, factor: fold.view().factor, scored: () => all, usage: () => usage },
       { start, end },
       edit,
     ),
@@ -119,7 +121,7 @@ function explainedPieces(
   span: { readonly start: number; readonly end: number },
   { keep, text }: SummaryEdit,
 ): Explained['pieces'] {
-  const { likely, calls } = likelyIn(context, span)
+  const likely = likelyIn(context, span)
   const stays = ({ piece: { part, source, from, to } }: Likely): boolean =>
     keep.some(
       ({ at, lines = [] }) =>
@@ -133,7 +135,7 @@ function explainedPieces(
     stayed,
     shown: [text],
   })
-  const shown = (one: Likely): ExplainedPiece => explainedPiece(context, one, calls)
+  const shown = (one: Likely): ExplainedPiece => explainedPiece(context, one)
   return {
     kept: stayed.map(shown).toSorted((a, b) => b.worth - a.worth),
     left: left.slice(0, defaults.score.leftNamed).map(shown),
@@ -141,15 +143,14 @@ function explainedPieces(
 }
 
 function explainedPiece(
-  { scored: all }: PieceContext,
+  { scored: all, usage }: PieceContext,
   { piece, values, chance }: Likely,
-  calls: ReadonlyMap<string, Place>,
 ): ExplainedPiece {
   const { block, part, names, lines, from, to, tokens } = piece
   const { need } = all()
   const { namesWeight, fenceTokens } = defaults.excerpts
   const expected = names.reduce((sum, name) => sum + need[name]!, 0)
-  const call = block.type === 'tool_result' ? calls.get(block.tool_use_id)?.block : block
+  const call = block.type === 'tool_result' ? usage().callOf(block.tool_use_id)?.block : block
   return {
     begins: lines[0] ?? '',
     subject: call?.type === 'tool_use' && 'input' in call ? titleOf(call, callShape(call)) : part.kind,

@@ -3,6 +3,7 @@
 import { defaults } from '../settings/defaults.ts'
 import type { Fold } from '../projection/fold.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
+import type { Kept } from '../transcript/fact.ts'
 import { callShape, leavesOf, showsFile } from './call-shape.ts'
 import { countedIn, hiddenAnswers } from './scoring/counted.ts'
 import { changedLines } from './changes.ts'
@@ -23,6 +24,14 @@ export interface FileWork {
   readonly gone: Map<string, number>
 }
 
+/** A block of an entry. */
+export interface Place {
+  readonly part: Part
+  readonly block: ViewBlock
+  /** Its index in the entry. */
+  readonly source: number
+}
+
 export interface Usage {
   /** The file that this block shows or names on which calls have worked most; null where there is none. */
   fileOf(block: ViewBlock): FileWork | null
@@ -32,6 +41,8 @@ export interface Usage {
   isInstructions(block: ViewBlock): boolean
   /** Answers that came after an entry that is in sight, or that an earlier boundary kept in pieces. */
   ageOf(at: number): number
+  /** The call with this id, also one that an earlier boundary kept. */
+  callOf(id: string): Place | undefined
   /** Every file that calls worked on. */
   readonly files: ReadonlyMap<string, FileWork>
   /** Answers so far. */
@@ -39,36 +50,24 @@ export interface Usage {
 }
 
 interface Worked {
+  readonly place: Place
   readonly files: readonly string[]
   readonly shows: boolean
   readonly changes: boolean
 }
 
-/** `earlier` are calls that an earlier boundary kept: they say what their results show, and use nothing any more. What that boundary had counted counts on. */
-export function usageIn(
-  { fold, parts }: { readonly fold: Fold; readonly parts: readonly Part[] },
-  earlier: readonly ViewBlock[] = [],
-): Usage {
+interface InSight {
+  readonly fold: Fold
+  readonly parts: readonly Part[]
+}
+
+/** Calls that an earlier boundary kept say what their results show, and use nothing any more: what that boundary had counted counts on. */
+export function usageIn({ fold, parts }: InSight): Usage {
   const counted = countedIn(fold, parts)
   const { fading, changeWeight, keptAge } = defaults.excerpts
   const files = new Map<string, FileWork>()
   const calls = new Map<string, Worked>()
   const ages = new Map<number, number>()
-  // Calls of the view are mostly among the earlier ones too.
-  const learnt = new Map<CallBlock, Worked>()
-  const learn = (call: CallBlock): Worked => {
-    const known = learnt.get(call)
-    if (known !== undefined) return known
-    const shape = callShape(plainCall(call))
-    const own = {
-      files: shape.files.map(nearestOf),
-      shows: showsFile(shape),
-      changes: shape.deed === 'edited' || shape.deed === 'written',
-    }
-    learnt.set(call, own)
-    return own
-  }
-  for (const call of earlier.filter(isCall)) calls.set(call.id, learn(call))
   const answers = parts.filter((part) => part.kind === 'answer')
   const upTo = counted?.upTo ?? -1
   const hidden = hiddenAnswers(counted, parts)
@@ -90,8 +89,12 @@ export function usageIn(
     ages.set(part.from, age)
     const isCounted = part.from <= upTo
     const weight = Math.exp(-age / fading)
-    for (const call of part.blocks.filter(isCall)) {
-      const own = learn(call)
+    if (part.kind === 'edit')
+      for (const { place } of keptIn(fold, part))
+        if (isCall(place.block)) calls.set(place.block.id, workedBy(place.block, place))
+    for (const [index, call] of part.blocks.entries()) {
+      if (!isCall(call)) continue
+      const own = workedBy(call, { part, block: call, source: part.source[index]! })
       calls.set(call.id, own)
       for (const name of own.files) {
         const file = files.get(name) ?? newFile()
@@ -114,26 +117,52 @@ export function usageIn(
   }
   // Where a text stands the first entry behind it does not.
   for (const [at, born = now] of counted?.kept ?? []) ages.set(at, now - born)
-  const callOf = (block: ViewBlock) => {
+  const workOf = (block: ViewBlock) => {
     if (isCall(block)) return calls.get(block.id)
     return block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined
   }
   return {
     now,
     fileOf: (block) => {
-      const own = (callOf(block)?.files ?? []).flatMap((name) => files.get(name) ?? [])
+      const own = (workOf(block)?.files ?? []).flatMap((name) => files.get(name) ?? [])
       return own.reduce<FileWork | null>(
         (most, file) => (most === null || file.work > most.work ? file : most),
         null,
       )
     },
-    showsFile: (block) => (isCall(block) ? callOf(block)?.changes : callOf(block)?.shows) === true,
+    showsFile: (block) => (isCall(block) ? workOf(block)?.changes : workOf(block)?.shows) === true,
     isInstructions: (block) =>
-      callOf(block)?.files.some((file) => instructionFiles.has(file.slice(file.lastIndexOf('/') + 1))) ===
+      workOf(block)?.files.some((file) => instructionFiles.has(file.slice(file.lastIndexOf('/') + 1))) ===
       true,
     ageOf: (at) => ages.get(at) ?? keptAge,
+    callOf: (id) => calls.get(id)?.place,
     files,
   }
+}
+
+function workedBy(call: CallBlock, place: Place): Worked {
+  const shape = callShape(plainCall(call))
+  return {
+    place,
+    files: shape.files.map(nearestOf),
+    shows: showsFile(shape),
+    changes: shape.deed === 'edited' || shape.deed === 'written',
+  }
+}
+
+/** What an earlier boundary kept in lines. */
+export function keptIn(
+  fold: Fold,
+  { from }: Part,
+): readonly { readonly place: Place; readonly lines: NonNullable<Kept['lines']> }[] {
+  const top = fold.edits.topAt(from)
+  if (top?.edit.kind !== 'summary') return []
+  return top.edit.keep.flatMap(({ at, lines }) => {
+    const part = lines === undefined ? undefined : fold.units.find(at.seq)
+    const index = part?.source.indexOf(at.block ?? 0) ?? -1
+    if (part === undefined || index < 0) return []
+    return [{ place: { part, block: part.blocks[index]!, source: at.block ?? 0 }, lines: lines! }]
+  })
 }
 
 const newFile = (): FileWork => ({

@@ -73,9 +73,9 @@ export const nextWord = any(
 
 export const isQuestion = (sentence: string): boolean => /[?？؟]["'”’)\]]*$/u.test(sentence)
 
-/** Lines in which a tool or a program says that something went wrong. */
+/** Lines in which a tool or a program says that something went wrong. Without the flag `u`, with which it takes five times as long. */
 export const errorLine =
-  /(?:error|exception)\b|\b(?:fail(?:ed|ure)?|fatal|panic|traceback|denied|not found|cannot|refused)\b|エラー|失败|失敗|错误|錯誤|오류|실패/iu
+  /(?:error|exception)\b|\b(?:fail(?:ed|ure)?|fatal|panic|traceback|denied|not found|cannot|refused)\b|エラー|失败|失敗|错误|錯誤|오류|실패/i
 
 /** The line of a text that tells what went wrong, or the first that says anything. */
 export function errorOf(text: string): string {

@@ -9,14 +9,14 @@ import type { PlanContext } from './plan-context.ts'
 import { sidesOf } from './changes.ts'
 import { isCall } from './plain-call.ts'
 import { isRestored, isSkillText } from './restoring.ts'
-import { usageIn, type Usage } from './file-work.ts'
+import { keptIn, type Place, type Usage } from './file-work.ts'
 import type { Survey } from './scoring/survey.ts'
 
 export interface Piece extends Place {
   /** Lines of the block, from (included) to (excluded). */
   readonly from: number
   readonly to: number
-  /** Those that say something, without white space at their ends and the numbers that tools put before them. */
+  /** Those that say something, bare. */
   readonly lines: readonly string[]
   readonly tokens: number
   /** Lines of all the block. */
@@ -28,7 +28,7 @@ export interface Piece extends Place {
 }
 
 /** What pieces are made of and chosen by. */
-export type PieceContext = Pick<PlanContext, 'fold' | 'parts' | 'factor' | 'scored'>
+export type PieceContext = Pick<PlanContext, 'fold' | 'parts' | 'factor' | 'scored' | 'usage'>
 
 /** Parts from `start` to before `end`. */
 export interface Parts {
@@ -36,23 +36,13 @@ export interface Parts {
   readonly end: number
 }
 
-/** What could stay of a span, with what is known of it; where it is only to be chosen from, without what can never be. */
-export function piecesIn(
-  context: PieceContext,
-  { start, end }: Parts,
-  toChoose = false,
-): {
-  readonly pieces: readonly Piece[]
-  readonly usage: Usage
-  readonly calls: ReadonlyMap<string, Place>
-} {
-  const calls = callsIn(context, start, end)
-  const kept = [...calls.values()].map(({ block }) => block)
-  const usage = usageIn(context, kept)
+/** What could stay of a span; where it is only to be chosen from, without what can never be. */
+export function piecesIn(context: PieceContext, { start, end }: Parts, toChoose = false): readonly Piece[] {
+  const usage = context.usage()
   const looked = context.parts.slice(newestFrom(context, start, end), end)
   // What shows no file and names nothing is nothing that later work could go by.
   const needsNames = (block: ViewBlock): boolean => toChoose && !usage.showsFile(block)
-  return { pieces: looked.flatMap((part) => piecesOf(context, part, usage, needsNames)), usage, calls }
+  return looked.flatMap((part) => piecesOf(context, part, usage, needsNames))
 }
 
 /** A span longer than any window is looked through from its end: what lies further back is the least likely to be needed. */
@@ -65,47 +55,21 @@ function newestFrom({ parts }: PieceContext, start: number, end: number): number
   return start
 }
 
-/** A block of an entry. */
-export interface Place {
-  readonly part: Part
-  readonly block: ViewBlock
-  /** Its index in the entry. */
-  readonly source: number
-}
-
-/** The calls of a span by their ids, those that an earlier boundary kept included. */
-function callsIn(context: PieceContext, start: number, end: number): ReadonlyMap<string, Place> {
-  const calls = new Map<string, Place>()
-  const note = (place: Place): void => {
-    if (place.block.type === 'tool_use') calls.set(place.block.id, place)
-  }
-  for (const part of context.parts.slice(start, end)) {
-    if (part.kind === 'edit') for (const { place } of keptIn(context, part)) note(place)
-    else
-      for (const [index, block] of part.blocks.entries()) note({ part, block, source: part.source[index]! })
-  }
-  return calls
-}
-
-/** What an earlier boundary kept in lines. */
-function keptIn(
-  { fold }: PieceContext,
-  { from }: Part,
-): readonly { readonly place: Place; readonly lines: NonNullable<Kept['lines']> }[] {
-  const top = fold.edits.topAt(from)
-  if (top?.edit.kind !== 'summary') return []
-  return top.edit.keep.flatMap(({ at, lines }) => {
-    const part = lines === undefined ? undefined : fold.units.find(at.seq)
-    const index = part?.source.indexOf(at.block ?? 0) ?? -1
-    if (part === undefined || index < 0) return []
-    return [{ place: { part, block: part.blocks[index]!, source: at.block ?? 0 }, lines: lines! }]
-  })
-}
-
-function namesIn(lines: readonly string[], met: Survey['met']): readonly number[] {
+/** Of some lines, each once. */
+function namesIn(lines: readonly string[], from: number, to: number, met: Survey['met']): readonly number[] {
   const names = new Set<number>()
-  for (const line of lines) for (const name of met.get(line) ?? []) names.add(name)
+  for (let at = from; at < to; at++) for (const name of met.get(lines[at]!) ?? []) names.add(name)
   return [...names]
+}
+
+/** Those that say something, without white space at their ends and the numbers that tools put before them. */
+function wordsOf(lines: readonly string[], from: number, to: number): readonly string[] {
+  const words: string[] = []
+  for (let at = from; at < to; at++) {
+    const line = bareOf(lines[at]!).trim()
+    if (line !== '') words.push(line)
+  }
+  return words
 }
 
 /** Of a block that `needsNames` only what has some. */
@@ -115,7 +79,7 @@ function piecesOf(context: PieceContext, part: Part, usage: Usage, needsNames: N
   // What was restored or held then is said again as it is now; quoted, it would be taken for that.
   if (part.kind === 'input' || isRestored(part)) return []
   if (part.kind === 'edit')
-    return keptIn(context, part).flatMap(({ place, lines }) =>
+    return keptIn(context.fold, part).flatMap(({ place, lines }) =>
       piecesInBlock(context, place, lines, usage.ageOf(place.part.from), needsNames(place.block)),
     )
   // What a stub left is not what the entry holds, and a made-up result holds nothing.
@@ -146,13 +110,13 @@ function piecesInBlock(
   const text = blockWords(place.block)
   if (isSkillText(text)) return []
   const raw = text.split('\n')
+  const begins = beginningsOf(raw)
   const pieces: Piece[] = []
   const { met } = scored().survey
   const cut = (from: number, to: number): void => {
-    const own = raw.slice(from, to)
-    const names = namesIn(own, met)
+    const names = namesIn(raw, from, to, met)
     if (needsNames && names.length === 0) return
-    const tokens = factor * estimateText(own.join('\n'))
+    const tokens = factor * estimateText(text.slice(begins[from], begins[to]! - 1))
     const middle = (from + to) >>> 1
     if (tokens > pieceTokens && middle > from) {
       cut(from, middle)
@@ -162,7 +126,7 @@ function piecesInBlock(
         ...place,
         from,
         to,
-        lines: own.map((line) => bareOf(line).trim()).filter((line) => line !== ''),
+        lines: wordsOf(raw, from, to),
         tokens,
         blockLines: raw.length,
         age,
@@ -176,6 +140,13 @@ function piecesInBlock(
       cut(from, to)
     }
   return pieces
+}
+
+/** Where each line begins in their text, and where one more would. */
+function beginningsOf(lines: readonly string[]): Uint32Array {
+  const begins = new Uint32Array(lines.length + 1)
+  for (let at = 0; at < lines.length; at++) begins[at + 1] = begins[at]! + lines[at]!.length + 1
+  return begins
 }
 
 /** The lines of a block, each text of a change apart and without those that it replaces: they are in no file any more. */

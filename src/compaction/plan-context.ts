@@ -14,6 +14,7 @@ import { standsOn } from '../projection/layers/survey.ts'
 import type { Part, ToolResultBlock, View, ViewBlock } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import { scoreWeights, type ScoreWeights } from '../settings/score-weights.ts'
+import { usageIn, type Usage } from './file-work.ts'
 import { scored, type Scored } from './scoring/choice.ts'
 import { surveyOf } from './scoring/survey.ts'
 import type { Reading } from './span-reading.ts'
@@ -44,6 +45,8 @@ export interface PlanContext {
   >
   /** What is likely to be needed of the view; looked through when it is first asked for. */
   readonly scored: () => Scored
+  /** Which files its calls worked on; the same. */
+  readonly usage: () => Usage
 }
 
 export interface PlanContextOptions {
@@ -61,6 +64,7 @@ export function planContextOf(fold: Fold, room: Room, options: PlanContextOption
   const view = fold.view()
   const parts = [...fold.parts()]
   let known: Scored | null = null
+  let usage: Usage | null = null
   const last = parts.findLastIndex((part) => part.kind === 'answer' || part.kind === 'result')
   return {
     fold,
@@ -80,6 +84,7 @@ export function planContextOf(fold: Fold, room: Room, options: PlanContextOption
     stoodOn: new Set(parts.flatMap(pointersIn)),
     known: new Map(),
     scored: () => (known ??= scored(surveyOf({ fold, parts }), options.weights ?? scoreWeights)),
+    usage: () => (usage ??= usageIn({ fold, parts })),
   }
 }
 

@@ -105,15 +105,18 @@ const costOf = (text: string, factor: number): number =>
   Math.ceil(factor * (estimateText(text) + fenceTokens))
 const fenceTokens = 45
 
-/** The same, and no more than is needed to see that it is too much: a text takes at least what its beginning takes. */
+/**
+ * The same, and no more than is needed to see that it is too much: a text takes at least what its beginning takes. As
+ * many characters as there may be tokens are the least that can be too much in most scripts.
+ */
 function costWithin(text: string, factor: number, most: number): number {
-  for (let chars = firstChars; chars < text.length; chars *= 2) {
+  for (let chars = Math.max(leastChars, Math.ceil(most)); chars < text.length; chars *= 2) {
     const cost = costOf(text.slice(0, chars), factor)
     if (cost > most) return cost
   }
   return costOf(text, factor)
 }
-const firstChars = 4096
+const leastChars = 32
 
 function textAt(part: Part | undefined, block: number | undefined): string {
   const shown = part?.blocks.find((_, index) => block === undefined || part.source[index] === block)

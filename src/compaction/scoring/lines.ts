@@ -87,19 +87,22 @@ export function wordsIn(text: string): ReadonlySet<string> {
 }
 
 /** Lines as they can stay; a long one in pieces that are cut at blanks. */
-export function* piecesOf(text: string): Generator<string> {
+export function piecesOf(text: string): readonly string[] {
+  const lines = text.split('\n')
   const { lineChars } = defaults.score
-  for (const line of text.split('\n')) {
-    if (line.length <= lineChars) {
-      yield line
-      continue
-    }
-    for (let start = 0; start < line.length;) {
-      let end = Math.min(line.length, start + lineChars)
-      const blank = line.lastIndexOf(' ', end)
-      if (end < line.length && blank > start + lineChars / 2) end = blank
-      yield line.slice(start, end)
-      start = end
-    }
+  return lines.some(({ length }) => length > lineChars) ? lines.flatMap(cutLine) : lines
+}
+
+function cutLine(line: string): string | readonly string[] {
+  const { lineChars } = defaults.score
+  if (line.length <= lineChars) return line
+  const pieces: string[] = []
+  for (let start = 0; start < line.length;) {
+    let end = Math.min(line.length, start + lineChars)
+    const blank = line.lastIndexOf(' ', end)
+    if (end < line.length && blank > start + lineChars / 2) end = blank
+    pieces.push(line.slice(start, end))
+    start = end
   }
+  return pieces
 }

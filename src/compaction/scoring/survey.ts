@@ -76,6 +76,7 @@ class Reader {
   readonly #byTitle = new Map<string, number>()
   readonly #lines: Line[] = []
   readonly #met = new Map<string, readonly number[]>()
+  readonly #errors = new Map<string, boolean>()
   readonly #calls = new Map<string, Known>()
   readonly #shown: Set<number>[] = []
   readonly #answers: Part[] = []
@@ -254,11 +255,12 @@ class Reader {
     const before = new Set<string>()
     const age = this.#total - (of.born ?? this.#now)
     for (const line of piecesOf(redact(text).text)) {
-      const names = this.#namesOf(line)
       // What a block says twice it says once.
-      if (names.length === 0 || before.has(line)) continue
+      if (before.has(line)) continue
       before.add(line)
-      const isError = of.isError ?? (of.role === 'result' && errorLine.test(line))
+      const names = this.#namesOf(line)
+      if (names.length === 0) continue
+      const isError = of.isError ?? (of.role === 'result' && this.#isError(line))
       for (const name of names) {
         if (isError && !this.#isCounted) this.#counts[name]!.errors++
         if (inBlock.has(name)) continue
@@ -297,6 +299,12 @@ class Reader {
     }
     this.#met.set(line, found)
     return found
+  }
+
+  #isError(line: string): boolean {
+    const known = this.#errors.get(line) ?? errorLine.test(line)
+    this.#errors.set(line, known)
+    return known
   }
 
   #count(name: number, kind: 'uses' | 'edits' | 'said' | 'typed' | 'seen', subject: number): void {
