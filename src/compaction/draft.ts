@@ -197,7 +197,7 @@ function readOnce(context: PlanContext, start: number, end: number) {
 function mediaLeaving({ fold, parts }: PlanContext, start: number, end: number): readonly string[] {
   return parts.slice(start, end).flatMap((part) => {
     // As it was said: what was replaced before is named too.
-    const said = fold.units.find(part.from) ?? part
+    const said = part.wholeEstimate === undefined ? part : (fold.units.find(part.from) ?? part)
     if (part.kind !== 'edit')
       return mediaOf(said).flatMap(({ block, at }) => (at === null ? [] : [mediaLine(block, at)]))
     const top = fold.edits.topAt(part.from)

@@ -52,7 +52,7 @@ export function nextOf(
 
 /** A piece as the score sees it. */
 export function factsOf(piece: Piece, usage: Usage, need: Float64Array): PieceFacts {
-  const { block, part, age, isKept, lines, blockLines, tokens, names } = piece
+  const { block, part, age, isKept, blockLines, tokens, names } = piece
   let expected = 0
   for (const name of names) expected += need[name]!
   return {
@@ -62,7 +62,7 @@ export function factsOf(piece: Piece, usage: Usage, need: Float64Array): PieceFa
     role: block.type === 'tool_use' ? 'call' : part.kind === 'answer' ? 'answer' : 'result',
     isKept,
     file: usage.fileOf(block),
-    lines,
+    lines: () => piece.lines,
     blockLines,
     tokens,
     need: expected,
@@ -88,10 +88,18 @@ class Sight {
   }
 
   /** For each token: an edit that finds its text, and names that calls will use. */
-  worthOf({ piece, chance }: Likely): number {
+  worthOf(likely: Likely): number {
+    const unseen = this.#unseenOf(likely.piece.lines)
+    return unseen === 0 ? 0 : this.#worth(likely, unseen)
+  }
+
+  /** The same, if nothing of its text is in sight. */
+  mostOf(likely: Likely): number {
+    return this.#worth(likely, 1)
+  }
+
+  #worth({ piece, chance }: Likely, unseen: number): number {
     const { fenceTokens, namesWeight } = defaults.excerpts
-    const unseen = this.#unseenOf(piece.lines)
-    if (unseen === 0) return 0
     let names = 0
     for (const name of piece.names) if (this.#known[name] === 0) names += this.#need[name]!
     return (unseen * chance + namesWeight * names) / (piece.tokens + fenceTokens)
@@ -137,21 +145,24 @@ export interface Likely {
   readonly chance: number
 }
 
-/** Greedy by worth for the size. What was taken makes others worth less, so each is weighed again when its turn comes. */
+/**
+ * Greedy by worth for the size. What was taken makes others worth less, so each is weighed when its turn comes, by what it is
+ * worth at most; where nothing of it is in sight, that is true.
+ */
 function chosenFrom(pieces: readonly Likely[], tokens: number, sight: Sight): readonly Likely[] {
   const { fenceTokens, leastWorth } = defaults.excerpts
-  const queue = pieces
-    .map((likely) => ({ likely, worth: sight.worthOf(likely) }))
-    .sort((a, b) => a.worth - b.worth || byPlace(a.likely.piece, b.likely.piece))
+  const queue = pieces.map((likely) => ({ likely, worth: sight.mostOf(likely) })).sort(byWorth)
   const chosen: Likely[] = []
   let left = tokens
   for (let next = queue.pop(); next !== undefined && next.worth > leastWorth; next = queue.pop()) {
     const { likely } = next
     const cost = likely.piece.tokens + fenceTokens
     if (cost > left) continue
-    const worth = sight.worthOf(likely)
-    if (worth < (queue.at(-1)?.worth ?? 0)) {
-      insert(queue, { likely, worth })
+    const weighed = { likely, worth: sight.worthOf(likely) }
+    if (weighed.worth <= leastWorth) continue
+    const then = queue.at(-1)
+    if (then !== undefined && byWorth(weighed, then) < 0) {
+      insert(queue, weighed)
       continue
     }
     chosen.push(likely)
@@ -169,12 +180,15 @@ interface Weighed {
   readonly worth: number
 }
 
+const byWorth = (a: Weighed, b: Weighed): number =>
+  a.worth - b.worth || byPlace(a.likely.piece, b.likely.piece)
+
 function insert(queue: Weighed[], one: Weighed): void {
   let low = 0
   let high = queue.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (queue[middle]!.worth < one.worth) low = middle + 1
+    if (byWorth(queue[middle]!, one) < 0) low = middle + 1
     else high = middle
   }
   queue.splice(low, 0, one)

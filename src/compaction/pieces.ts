@@ -10,7 +10,6 @@ import { sidesOf } from './changes.ts'
 import { isCall } from './plain-call.ts'
 import { isRestored, isSkillText } from './restoring.ts'
 import { keptIn, type Place, type Usage } from './file-work.ts'
-import type { Survey } from './scoring/survey.ts'
 
 export interface Piece extends Place {
   /** Lines of the block, from (included) to (excluded). */
@@ -56,9 +55,14 @@ function newestFrom({ parts }: PieceContext, start: number, end: number): number
 }
 
 /** Of some lines, each once. */
-function namesIn(lines: readonly string[], from: number, to: number, met: Survey['met']): readonly number[] {
+function namesIn(
+  lines: readonly string[],
+  from: number,
+  to: number,
+  namesOf: (line: string, at: number) => readonly number[] | undefined,
+): readonly number[] {
   const names = new Set<number>()
-  for (let at = from; at < to; at++) for (const name of met.get(lines[at]!) ?? []) names.add(name)
+  for (let at = from; at < to; at++) for (const name of namesOf(lines[at]!, at) ?? []) names.add(name)
   return [...names]
 }
 
@@ -112,27 +116,36 @@ function piecesInBlock(
   const raw = text.split('\n')
   const begins = beginningsOf(raw)
   const pieces: Piece[] = []
-  const { met } = scored().survey
+  const { met, metIn } = scored().survey
+  const own = metIn.get(place.block)
+  // A long line was looked through in several.
+  const namesOf =
+    own?.length === raw.length ? (_: string, at: number) => own[at] : (line: string) => met.get(line)
   const cut = (from: number, to: number): void => {
-    const names = namesIn(raw, from, to, met)
+    const names = namesIn(raw, from, to, namesOf)
     if (needsNames && names.length === 0) return
     const tokens = factor * estimateText(text.slice(begins[from], begins[to]! - 1))
     const middle = (from + to) >>> 1
     if (tokens > pieceTokens && middle > from) {
       cut(from, middle)
       cut(middle, to)
-    } else if (tokens > 0 && tokens <= pieceTokens)
+    } else if (tokens > 0 && tokens <= pieceTokens) {
+      let words: readonly string[] | null = null
       pieces.push({
         ...place,
         from,
         to,
-        lines: wordsOf(raw, from, to),
+        // Of most pieces nobody asks.
+        get lines() {
+          return (words ??= wordsOf(raw, from, to))
+        },
         tokens,
         blockLines: raw.length,
         age,
         isKept: ranges !== null,
         names,
       })
+    }
   }
   for (const [first, end] of ranges ?? standingIn(place.block, raw.length))
     for (let from = first, to = first; from < end; from = to) {
@@ -183,5 +196,8 @@ function pieceEnd(raw: readonly string[], from: number, end: number): number {
 }
 
 const numbered = /^ *\d+(?:→|\t|[:-](?=\D))/
-const bareOf = (line: string): string => (numbered.test(line) ? line.replace(numbered, '') : line)
+const bareOf = (line: string): string =>
+  line.charCodeAt(0) <= codeOfNine && numbered.test(line) ? line.replace(numbered, '') : line
+/** Most lines begin with neither blanks nor digits. */
+const codeOfNine = 57
 export const linesIn = (block: ViewBlock): string[] => blockWords(block).split('\n').map(bareOf)

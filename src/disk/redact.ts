@@ -66,10 +66,14 @@ const code = {
   tilde: 126,
   newline: 10,
 }
+/** Where it looks closer: never, where a mark can go on with the next character, or always. */
+const never = 0
+const atMark = 1
+const always = 2
 const look = new Uint8Array(LESS)
-look[code.upperP] = 1
-for (const [first, marks] of marksByFirst.entries()) if (marks.length > 0) look[first] = 1
-for (const char of [code.colon, code.equals, code.greater, code.open, code.dash, code.tilde]) look[char] = 1
+for (const [first, marks] of marksByFirst.entries()) if (marks.length > 0) look[first] = atMark
+for (const char of [code.upperP, code.colon, code.equals, code.greater, code.open, code.dash, code.tilde])
+  look[char] = always
 
 /** `text` without its secrets, and what was taken out. */
 export function redact(text: string): Redacted {
@@ -121,11 +125,9 @@ function pass(text: string): Redacted & { readonly glued: boolean; readonly hits
   let at = 0
   while (at < text.length) {
     const char = text.charCodeAt(at)
-    if (!isIn(look, char)) {
-      at++
-      continue
-    }
-    const hit = hitAt(text, at, char, from)
+    const how = char < LESS ? look[char] : never
+    const isWorth = how === always || (how === atMark && isIn(second[char]!, text.charCodeAt(at + 1)))
+    const hit = isWorth ? hitAt(text, at, char, from) : null
     if (hit === null) {
       at++
       continue

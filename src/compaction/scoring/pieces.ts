@@ -12,8 +12,8 @@ export interface PieceFacts {
   readonly role: 'call' | 'answer' | 'result'
   readonly isKept: boolean
   readonly file: FileWork | null
-  /** Those that say something, without white space at their ends. */
-  readonly lines: readonly string[]
+  /** Those that say something, without white space at their ends; asked for only where changes are known. */
+  readonly lines: () => readonly string[]
   /** Lines of all its block. */
   readonly blockLines: number
   readonly tokens: number
@@ -55,13 +55,16 @@ const log = Math.log1p
 const lately = 10
 
 export function pieceValues(facts: PieceFacts): readonly number[] {
-  const { age, now, shows, role, isKept, file, lines, blockLines, tokens, need } = facts
+  const { age, now, shows, role, isKept, file, blockLines, tokens, need } = facts
   const touched =
-    file === null || file.touched.size === 0 ? 0 : lines.filter((line) => file.touched.has(line)).length
+    file === null || file.touched.size === 0
+      ? 0
+      : facts.lines().filter((line) => file.touched.has(line)).length
   const gone =
     file === null || file.gone.size === 0
       ? 0
-      : lines.filter((line) => (file.gone.get(line) ?? -1) >= now - age).length
+      : facts.lines().filter((line) => (file.gone.get(line) ?? -1) >= now - age).length
+  const shareOf = (count: number): number => (count === 0 ? 0 : count / facts.lines().length)
   const isShown = shows && role === 'result'
   const isChanged = file !== null && file.changes > 0
   return [
@@ -80,7 +83,7 @@ export function pieceValues(facts: PieceFacts): readonly number[] {
     file !== null && file.lastShown > now - age ? 1 : 0,
     log(blockLines),
     log(touched),
-    touched / Math.max(1, lines.length),
+    shareOf(touched),
     log(need),
     log(tokens),
     log(now),
@@ -90,6 +93,6 @@ export function pieceValues(facts: PieceFacts): readonly number[] {
     isShown && file !== null ? log(now - file.last) : 0,
     isShown ? log(age) : 0,
     log(gone),
-    gone / Math.max(1, lines.length),
+    shareOf(gone),
   ]
 }

@@ -34,6 +34,8 @@ export interface Survey {
   readonly shown: readonly ReadonlySet<number>[]
   /** Indexes of the names in each line that was looked through. */
   readonly met: ReadonlyMap<string, readonly number[]>
+  /** The same for the lines of a block, in their order, where they were looked through as they stand. */
+  readonly metIn: ReadonlyMap<ViewBlock, readonly (readonly number[])[]>
   /** Answers so far. */
   readonly now: number
   /** Words of the last answers, and of the newest input. */
@@ -76,6 +78,7 @@ class Reader {
   readonly #byTitle = new Map<string, number>()
   readonly #lines: Line[] = []
   readonly #met = new Map<string, readonly number[]>()
+  readonly #metIn = new Map<ViewBlock, readonly (readonly number[])[]>()
   readonly #errors = new Map<string, boolean>()
   readonly #calls = new Map<string, Known>()
   readonly #shown: Set<number>[] = []
@@ -145,6 +148,7 @@ class Reader {
       asked: wordsIn(this.#asked.slice(0, mostAsked)),
       shown: this.#shown,
       met: this.#met,
+      metIn: this.#metIn,
     }
   }
 
@@ -168,13 +172,14 @@ class Reader {
     const call = block.type === 'tool_result' ? this.#calls.get(block.tool_use_id) : undefined
     const role: LineRole = part.kind === 'answer' ? 'answer' : 'result'
     const subject = call?.subject ?? this.#subject(role === 'answer' ? saidTitle : injectedTitle)
-    this.#note(text, {
+    const met = this.#note(text, {
       at: part.from,
       role,
       subject,
       isCandidate: isCandidate && !isSkillText(text),
       count: role === 'answer' ? 'said' : 'seen',
     })
+    if (met !== null) this.#metIn.set(block, met)
   }
 
   /** What an earlier boundary kept: the lines of its text under their subjects, and its excerpts. */
@@ -238,6 +243,7 @@ class Reader {
     return this.#subjects.push({ title, last: this.#now, work: 0 }) - 1
   }
 
+  /** The names in each line of the text; null where it was not looked through as it stands. */
   #note(
     text: string,
     of: {
@@ -250,15 +256,19 @@ class Reader {
       readonly isCandidate: boolean
       readonly count: 'uses' | 'edits' | 'said' | 'typed' | 'seen'
     },
-  ): void {
+  ): readonly (readonly number[])[] | null {
     const inBlock = new Set<number>()
-    const before = new Set<string>()
+    const before = new Map<string, readonly number[]>()
+    const met: (readonly number[])[] = []
     const age = this.#total - (of.born ?? this.#now)
-    for (const line of piecesOf(redact(text).text)) {
+    const plain = redact(text).text
+    for (const line of piecesOf(plain)) {
+      const known = before.get(line)
+      const names = known ?? this.#namesOf(line)
+      met.push(names)
       // What a block says twice it says once.
-      if (before.has(line)) continue
-      before.add(line)
-      const names = this.#namesOf(line)
+      if (known !== undefined) continue
+      before.set(line, names)
       if (names.length === 0) continue
       const isError = of.isError ?? (of.role === 'result' && this.#isError(line))
       for (const name of names) {
@@ -282,6 +292,7 @@ class Reader {
         tokens,
       })
     }
+    return plain === text ? met : null
   }
 
   /** Files are read again and again: a line that was met before is not looked through twice. */
