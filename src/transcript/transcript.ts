@@ -105,7 +105,8 @@ export class Transcript {
         fact,
       }
       entries.push(entry)
-      tail = step(tail, entry)
+      // What follows the last one is the follower's to say.
+      if (entries.length < facts.length) tail = step(tail, entry)
     }
     return { ok: true, entries }
   }
