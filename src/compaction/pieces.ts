@@ -55,14 +55,9 @@ function newestFrom({ parts }: PieceContext, start: number, end: number): number
 }
 
 /** Of some lines, each once. */
-function namesIn(
-  lines: readonly string[],
-  from: number,
-  to: number,
-  namesOf: (line: string, at: number) => readonly number[] | undefined,
-): readonly number[] {
+function namesIn(from: number, to: number, namesAt: (line: number) => readonly number[]): readonly number[] {
   const names = new Set<number>()
-  for (let at = from; at < to; at++) for (const name of namesOf(lines[at]!, at) ?? []) names.add(name)
+  for (let at = from; at < to; at++) for (const name of namesAt(at)) names.add(name)
   return [...names]
 }
 
@@ -113,16 +108,15 @@ function piecesInBlock(
   const { pieceTokens } = defaults.excerpts
   const text = blockWords(place.block)
   if (isSkillText(text)) return []
-  const raw = text.split('\n')
+  const { met, read } = scored().survey
+  const known = read.get(place.block)
+  const raw = known?.lines ?? text.split('\n')
+  const namesAt = (at: number): readonly number[] =>
+    (known === undefined ? met.get(raw[at]!) : known.names[at]) ?? []
   const begins = beginningsOf(raw)
   const pieces: Piece[] = []
-  const { met, metIn } = scored().survey
-  const own = metIn.get(place.block)
-  // A long line was looked through in several.
-  const namesOf =
-    own?.length === raw.length ? (_: string, at: number) => own[at] : (line: string) => met.get(line)
   const cut = (from: number, to: number): void => {
-    const names = namesIn(raw, from, to, namesOf)
+    const names = namesIn(from, to, namesAt)
     if (needsNames && names.length === 0) return
     const tokens = factor * estimateText(text.slice(begins[from], begins[to]! - 1))
     const middle = (from + to) >>> 1

@@ -158,7 +158,7 @@ function surveyOf(
     recent: wordsIn([...newest, ...files].join('\n')),
     asked: wordsIn(words.at(-1)?.text ?? ''),
     met: new Map(),
-    metIn: new Map(),
+    read: new Map(),
   }
 }
 

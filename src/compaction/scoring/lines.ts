@@ -87,8 +87,7 @@ export function wordsIn(text: string): ReadonlySet<string> {
 }
 
 /** Lines as they can stay; a long one in pieces that are cut at blanks. */
-export function piecesOf(text: string): readonly string[] {
-  const lines = text.split('\n')
+export function piecesOf(lines: readonly string[]): readonly string[] {
   const { lineChars } = defaults.score
   return lines.some(({ length }) => length > lineChars) ? lines.flatMap(cutLine) : lines
 }

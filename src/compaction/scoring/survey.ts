@@ -34,13 +34,19 @@ export interface Survey {
   readonly shown: readonly ReadonlySet<number>[]
   /** Indexes of the names in each line that was looked through. */
   readonly met: ReadonlyMap<string, readonly number[]>
-  /** The same for the lines of a block, in their order, where they were looked through as they stand. */
-  readonly metIn: ReadonlyMap<ViewBlock, readonly (readonly number[])[]>
+  /** The lines of a block where they were looked through as they stand. */
+  readonly read: ReadonlyMap<ViewBlock, ReadLines>
   /** Answers so far. */
   readonly now: number
   /** Words of the last answers, and of the newest input. */
   readonly recent: ReadonlySet<string>
   readonly asked: ReadonlySet<string>
+}
+
+export interface ReadLines {
+  readonly lines: readonly string[]
+  /** Indexes of the names in each. */
+  readonly names: readonly (readonly number[])[]
 }
 
 interface SurveyContext {
@@ -78,7 +84,7 @@ class Reader {
   readonly #byTitle = new Map<string, number>()
   readonly #lines: Line[] = []
   readonly #met = new Map<string, readonly number[]>()
-  readonly #metIn = new Map<ViewBlock, readonly (readonly number[])[]>()
+  readonly #read = new Map<ViewBlock, ReadLines>()
   readonly #errors = new Map<string, boolean>()
   readonly #calls = new Map<string, Known>()
   readonly #shown: Set<number>[] = []
@@ -148,7 +154,7 @@ class Reader {
       asked: wordsIn(this.#asked.slice(0, mostAsked)),
       shown: this.#shown,
       met: this.#met,
-      metIn: this.#metIn,
+      read: this.#read,
     }
   }
 
@@ -172,14 +178,14 @@ class Reader {
     const call = block.type === 'tool_result' ? this.#calls.get(block.tool_use_id) : undefined
     const role: LineRole = part.kind === 'answer' ? 'answer' : 'result'
     const subject = call?.subject ?? this.#subject(role === 'answer' ? saidTitle : injectedTitle)
-    const met = this.#note(text, {
+    const read = this.#note(text, {
       at: part.from,
       role,
       subject,
       isCandidate: isCandidate && !isSkillText(text),
       count: role === 'answer' ? 'said' : 'seen',
     })
-    if (met !== null) this.#metIn.set(block, met)
+    if (read !== null) this.#read.set(block, read)
   }
 
   /** What an earlier boundary kept: the lines of its text under their subjects, and its excerpts. */
@@ -243,7 +249,7 @@ class Reader {
     return this.#subjects.push({ title, last: this.#now, work: 0 }) - 1
   }
 
-  /** The names in each line of the text; null where it was not looked through as it stands. */
+  /** Null where the text was not looked through as it stands. */
   #note(
     text: string,
     of: {
@@ -256,16 +262,18 @@ class Reader {
       readonly isCandidate: boolean
       readonly count: 'uses' | 'edits' | 'said' | 'typed' | 'seen'
     },
-  ): readonly (readonly number[])[] | null {
+  ): ReadLines | null {
     const inBlock = new Set<number>()
     const before = new Map<string, readonly number[]>()
-    const met: (readonly number[])[] = []
+    const all: (readonly number[])[] = []
     const age = this.#total - (of.born ?? this.#now)
     const plain = redact(text).text
-    for (const line of piecesOf(plain)) {
+    const lines = plain.split('\n')
+    const pieces = piecesOf(lines)
+    for (const line of pieces) {
       const known = before.get(line)
       const names = known ?? this.#namesOf(line)
-      met.push(names)
+      all.push(names)
       // What a block says twice it says once.
       if (known !== undefined) continue
       before.set(line, names)
@@ -292,7 +300,7 @@ class Reader {
         tokens,
       })
     }
-    return plain === text ? met : null
+    return plain === text && pieces === lines ? { lines, names: all } : null
   }
 
   /** Files are read again and again: a line that was met before is not looked through twice. */
