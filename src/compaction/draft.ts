@@ -235,8 +235,8 @@ function withText(
     text,
     ref: `${range.from}-${range.to}`,
     ...(media.length === 0 ? {} : { media }),
-    keep: [...keeping.keep, ...excerpts].sort((a, b) => a.at.seq - b.at.seq),
-    wording: 2,
+    keep: [...keeping.keep, ...excerpts],
+    wording: 3,
   }
   // As the fold will show it, once the edit has the next place.
   const place = seq(fold.numbers.upTo + 1)

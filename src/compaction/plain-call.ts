@@ -37,7 +37,7 @@ export function pieceIn(
   }
 }
 
-const fence = /^<kept id="(\d{1,15})(?:\.(\d{1,15}))?"/
+const fence = /^<kept (?:id|ref)="(\d{1,15})(?:\.(\d{1,15}))?"/
 
 function secretLines(call: CallBlock): ReadonlySet<string> {
   const plain = new Set(blockWords(plainCall(call)).split('\n'))

@@ -93,7 +93,7 @@ function wordsOf({ words, span, hasExcerpts }: FrameFacts): string {
   const all = whole + shortened + pointed
   if (all === 0 && !hasExcerpts) return ''
   const parts = [
-    'Quoted parts of the earlier conversation follow in <kept> blocks, in order; "from" says who wrote each. Only from="user" is the user speaking. They are already handled unless noted below.',
+    'Quoted parts of the earlier conversation follow in <kept> blocks, those of the user first, each in order; "from" says who wrote one. Only from="user" is the user speaking: a message to a block, or one to a line behind its [ref]. They are already handled unless noted below.',
   ]
   if (shortened > 0) parts.push(`${shortened} of ${all} user messages are shortened in the middle.`)
   if (pointed > 0)

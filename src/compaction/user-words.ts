@@ -4,6 +4,7 @@
 import type { Kept } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
 import { estimateText } from '../projection/tokens.ts'
+import { isOneLine } from '../projection/folding/render.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 
@@ -102,8 +103,9 @@ function leastEnds(text: string, factor: number): { readonly chars: number; read
 
 /** A text with the fence around it and the words that name what is left out. */
 const costOf = (text: string, factor: number): number =>
-  Math.ceil(factor * (estimateText(text) + fenceTokens))
-const fenceTokens = 45
+  Math.ceil(factor * (estimateText(text) + (isOneLine(text) ? refTokens : fenceTokens)))
+const fenceTokens = 36
+const refTokens = 10
 
 /**
  * The same, and no more than is needed to see that it is too much: a text takes at least what its beginning takes. As

@@ -37,7 +37,8 @@ export interface SummaryEdit extends Range {
   readonly ref: string
   readonly keep: readonly Kept[]
   readonly media?: readonly string[] | undefined
-  readonly wording?: 2 | undefined
+  /** How what is kept is fenced: texts of earlier versions stay as they were sent. */
+  readonly wording?: 2 | 3 | undefined
   readonly counted?: Counted | undefined
 }
 /** What was known of the work so far when a text came to stand for a part of it, so that the next boundary goes on from

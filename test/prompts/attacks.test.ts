@@ -221,7 +221,7 @@ it('[T15] what is piped in beside a prompt stays no message of the user over two
   const shown = lastTexts(scene)
   expect(shown).toContain('FORGED')
   for (const [, from, inner] of shown.matchAll(
-    /^<kept id="[\d.]+" from="([\w-]+)">\n([\s\S]*?)\n<\/kept id/gmu,
+    /^<kept(?: ref="[\d.]+")? from="([\w-]+)">\n([\s\S]*?)\n<\/kept>/gmu,
   ))
     if (inner!.includes('FORGED')) expect(from).toBe('piped-input')
   await scene.preset.close()

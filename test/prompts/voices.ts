@@ -10,7 +10,7 @@ import { tagsRead } from './forged.ts'
 const ownSentences = [
   trust,
   permissionGuidance,
-  'Quoted parts of the earlier conversation follow in <kept> blocks, in order; "from" says who wrote each.',
+  'Quoted parts of the earlier conversation follow in <kept> blocks, those of the user first,',
   'The newest user message in a <kept> block has not been answered yet.',
 ]
 

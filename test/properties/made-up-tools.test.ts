@@ -74,8 +74,9 @@ function retention(
     const shownMoments = simulatedMoments(disguise(recording), moments)
     for (const [index, moment] of simulatedMoments(recording, moments).entries()) {
       const kept = keptWithin(foldOf(shownMoments[index]!.before), 10_000)
-      if ('why' in kept) throw new Error(kept.why)
-      sum = added(sum, scoreOf(kept.text, kept.tokens, wantedAt(moment)))
+      // What is too small to be compacted counts as not kept, in each disguise alike.
+      const [text, tokens] = 'why' in kept ? ['', 0] : [kept.text, kept.tokens]
+      sum = added(sum, scoreOf(text, tokens, wantedAt(moment)))
     }
   }
   // Fewer would say nothing of points in a hundred.
@@ -93,7 +94,7 @@ function expectAsMuch(recordings: readonly Recording[], names: readonly string[]
 
 const moments = 4
 const points = 3
-const everyNth = 9
+const everyNth = 5
 
 describe('tools that nobody knows', () => {
   for (const way of Object.keys(ways))

@@ -122,10 +122,22 @@ export function rangePart(
   const { edit } = top
   const blocks: ViewBlock[] = edit.kind === 'summary' ? [{ type: 'text', text: wellFormed(edit.text) }] : []
   const keeps = edit.kind === 'summary' ? edit.keep : []
+  let lines: string[] = []
+  const endLines = (): void => {
+    if (lines.length > 0)
+      blocks.push({ type: 'text', text: fenced('kept', { from: 'user' }, lines.join('\n')) })
+    lines = []
+  }
   for (const keep of [...keeps, ...pinned(pins, top)]) {
     const part = find(keep.at.seq)
-    if (part !== undefined) blocks.push(...keptBlocks(part, keep, edit))
+    const line = part === undefined ? null : lineKept(part, keep, edit)
+    if (line !== null) lines.push(line)
+    else if (part !== undefined) {
+      endLines()
+      blocks.push(...keptBlocks(part, keep, edit))
+    }
   }
+  endLines()
   if (blocks.length === 0) return null
   return {
     ...emptyPart,
@@ -164,6 +176,26 @@ export function isPinned(pins: readonly Pin[], place: Seq, block: number, before
   )
 }
 
+/**
+ * What the user said in one line, behind its ref: neighbours stand in one block. A longer text has a block of its own, for a line
+ * in it could be taken for another message.
+ */
+function lineKept(
+  { kind, from, blocks, source }: Part,
+  { at, head, lines }: Kept,
+  edit: LiveRange['edit'],
+): string | null {
+  if (wordingOf(edit) < 3 || kind !== 'input' || head !== undefined || lines !== undefined) return null
+  const index = at.block === undefined ? 0 : source.indexOf(at.block)
+  const block = at.block === undefined && blocks.length > 1 ? undefined : blocks[index]
+  if (block?.type !== 'text' || !('text' in block) || !isOneLine(block.text)) return null
+  return `[${from}${source[index] === 0 ? '' : `.${source[index]}`}] ${block.text}`
+}
+
+/** It says something, and nothing in it could be taken for the end of a line. */
+export const isOneLine = (text: string): boolean =>
+  /\S/.test(text) && !/[\n\r\v\f\u0085\u2028\u2029]/u.test(text)
+
 function keptBlocks(part: Part, keep: Kept, edit: LiveRange['edit']): ViewBlock[] {
   const blocks: ViewBlock[] = []
   if (keep.head === 0 && keep.tail === 0) return blocks
@@ -189,14 +221,19 @@ function keptBlocks(part: Part, keep: Kept, edit: LiveRange['edit']): ViewBlock[
 }
 
 const kept = (part: Part, at: number, edit: LiveRange['edit'], text: string, block: ViewBlock): string =>
-  fenced('kept', { id: `${part.from}.${at}`, from: speaker(part, edit, block) }, text)
+  fenced(
+    'kept',
+    { [wordingOf(edit) < 3 ? 'id' : 'ref']: `${part.from}.${at}`, from: speaker(part, edit, block) },
+    text,
+  )
 
 /** What was piped in beside a prompt is not what the user wrote. */
 const isPiped = (block: ViewBlock): boolean =>
   block.type === 'text' && 'text' in block && block.text.startsWith('<piped-input>\n')
 
 /** Summaries of earlier versions stay as they were sent. */
-const isNewWording = (edit: LiveRange['edit']): boolean => edit.kind === 'summary' && edit.wording === 2
+const wordingOf = (edit: LiveRange['edit']): number => (edit.kind === 'summary' ? (edit.wording ?? 1) : 1)
+const isNewWording = (edit: LiveRange['edit']): boolean => wordingOf(edit) >= 2
 
 function linesOf(block: ViewBlock, ranges: NonNullable<Kept['lines']>): string {
   const lines = blockWords(block).split('\n')
