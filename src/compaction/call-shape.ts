@@ -2,6 +2,8 @@
 // files it works on and how, which command it runs, which tasks it lists. Arguments may be wrapped in objects or in JSON.
 import { jsonIn } from '../transcript/json.ts'
 import { isRecord } from '../transcript/content.ts'
+import { defaults } from '../settings/defaults.ts'
+import { lineOf } from './phrases.ts'
 
 export type Deed = 'read' | 'written' | 'edited'
 
@@ -148,6 +150,18 @@ function commandShape(command: string): Pick<CallShape, 'files' | 'deed'> {
   if (files.length === 0) return { files, deed: null }
   if (shownFile.test(head)) return { files, deed: 'read' }
   return { files, deed: writtenFile.test(head) ? 'edited' : null }
+}
+
+/** What a call is about, in a few words. */
+export function titleOf(
+  { name, input }: { readonly name: string; readonly input: Readonly<Record<string, unknown>> },
+  shape: CallShape,
+): string {
+  const { titleChars } = defaults.score
+  if (shape.deed !== null && shape.files.length > 0)
+    return lineOf(shape.files.slice(0, 3).join(', '), titleChars)
+  if (shape.command !== null) return `\`${lineOf(shape.command, titleChars)}\``
+  return lineOf(`${name} ${leavesOf(input).join(' ')}`, titleChars)
 }
 
 /** What is done to a file that is named beside these texts: nothing else shows it, one long text is it, two change it. */

@@ -6,6 +6,7 @@ import { blockWords } from '../projection/folding/render.ts'
 import { viewRefusal } from '../projection/refusal.ts'
 import { answered, call, Pen, result, said, start } from '../testing/builders.ts'
 import type { Fact, Kept, SummaryEdit } from '../transcript/fact.ts'
+import { seq } from '../transcript/ids.ts'
 import { shownText } from './span-reading.ts'
 import { plan } from './ladder.ts'
 import { planContextOf } from './plan-context.ts'
@@ -47,6 +48,8 @@ const wordsOf = (fold: Fold, { at, lines = [] }: Kept): string => {
   return lines.map(([from, to]) => all.slice(from, to).join('\n')).join('\n')
 }
 
+const edited = { type: 'view-edit', layer: 'x', asked: 'automatic', why: '', tokensFreed: 0 } as const
+
 describe('excerpts', () => {
   const facts = [
     said('build it'),
@@ -56,6 +59,34 @@ describe('excerpts', () => {
     ...edit('src/busy.ts', file('busy', 8).split('\n')[7]),
     ...read('src/other.ts', file('other', 4)),
   ]
+
+  it('[O47] are never of a task list, nor of one that an earlier boundary kept: it holds no more', () => {
+    const tasks = (name: string): Fact[] => [
+      answered(
+        [call(`t_${name}`, 'x', { y: [{ a: `check compute_${name} in src/busy.ts`, b: 'pending' }] })],
+        {
+          id: `m_t_${name}`,
+        },
+      ),
+      result(`t_${name}`, 'noted'),
+    ]
+    const { fold, pen } = foldOf(...facts, ...tasks('busy'), ...read('src/last.ts', file('last', 4)))
+    const span = () => ({ start: 0, end: [...fold.parts()].length })
+    const wordsNow = (): string =>
+      excerptsOf(planContextOf(fold, room(60_000), {}), span(), 50_000, [])
+        .map((keep) => wordsOf(fold, keep))
+        .join('\n')
+    expect(wordsNow()).toContain('busyValue10 ')
+    expect(wordsNow()).not.toContain('check compute_busy')
+    // As an earlier version kept it.
+    const listed = [...fold.parts()].find(({ blocks }) =>
+      blocks.some((block) => blockWords(block).includes('check compute')),
+    )!
+    const range = { from: seq(1), to: seq(fold.numbers.upTo) }
+    const keep = [{ at: { seq: listed.from, block: 0 }, lines: [[0, 3]] as const }]
+    fold.push(pen.write({ ...edited, edits: [{ kind: 'summary', ...range, text: 'S', ref: '', keep }] }))
+    expect(wordsNow()).not.toContain('check compute_busy')
+  })
 
   it('[DI3] keep lines of a file that calls work on before those of one they do not', () => {
     const { fold } = foldOf(...facts)

@@ -4,7 +4,7 @@ import type { Fold } from '../projection/fold.ts'
 import { defaults } from '../settings/defaults.ts'
 import { scoreWeights } from '../settings/score-weights.ts'
 import type { SummaryEdit } from '../transcript/fact.ts'
-import { callShape } from './call-shape.ts'
+import { callShape, titleOf } from './call-shape.ts'
 import { likelyIn, nextOf, type Likely } from './excerpts.ts'
 import { usageIn } from './file-work.ts'
 import type { PieceContext } from './pieces.ts'
@@ -12,7 +12,7 @@ import { chooseLines, nameValuesIn, scored, type Scored } from './scoring/choice
 import type { Line } from './scoring/lines.ts'
 import { nameFeatures } from './scoring/names.ts'
 import { pieceFeatures } from './scoring/pieces.ts'
-import { surveyOf, titleOf } from './scoring/survey.ts'
+import { surveyOf } from './scoring/survey.ts'
 import { parseSections } from './sections.ts'
 
 export interface ExplainedLine {

@@ -4,6 +4,13 @@ import { defaults } from '../../settings/defaults.ts'
 
 export type LineRole = 'call' | 'result' | 'answer' | 'kept'
 
+/** Lines of a block as they stand. */
+export interface ReadLines {
+  readonly lines: readonly string[]
+  /** Indexes of the names in each. */
+  readonly names: readonly (readonly number[])[]
+}
+
 export interface Line {
   readonly text: string
   /** The entry it stands in, and its part. */

@@ -6,14 +6,14 @@ import { estimateText } from '../../projection/tokens.ts'
 import type { Part, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Counted } from '../../transcript/fact.ts'
-import { callShape, leavesOf, type CallShape } from '../call-shape.ts'
+import { callShape, leavesOf, titleOf, type CallShape } from '../call-shape.ts'
 import { isCall, pieceIn, plainCall, type CallBlock } from '../plain-call.ts'
 import { isRestored, isSkillText } from '../restoring.ts'
-import { errorLine, lineOf, namesIn } from '../phrases.ts'
+import { errorLine, namesIn } from '../phrases.ts'
 import type { Fold } from '../../projection/fold.ts'
 import { parseSections } from '../sections.ts'
 import { bornAs, countedAt, countedIn, countsFrom, hiddenAnswers, type HiddenAnswers } from './counted.ts'
-import { piecesOf, wordsIn, type Line, type LineRole } from './lines.ts'
+import { piecesOf, wordsIn, type Line, type LineRole, type ReadLines } from './lines.ts'
 import { newCounts, type NameCounts } from './names.ts'
 
 export interface Subject {
@@ -41,12 +41,6 @@ export interface Survey {
   /** Words of the last answers, and of the newest input. */
   readonly recent: ReadonlySet<string>
   readonly asked: ReadonlySet<string>
-}
-
-export interface ReadLines {
-  readonly lines: readonly string[]
-  /** Indexes of the names in each. */
-  readonly names: readonly (readonly number[])[]
 }
 
 interface SurveyContext {
@@ -352,15 +346,3 @@ const injectedTitle = 'attached'
 const headingOf = (line: string): string => line.replace(/ \[[\d, ]+\]$/, '')
 
 const keptTitle = 'kept before'
-
-/** What a call is about, in a few words. */
-export function titleOf(
-  { name, input }: { readonly name: string; readonly input: Readonly<Record<string, unknown>> },
-  shape: CallShape,
-): string {
-  const { titleChars } = defaults.score
-  if (shape.deed !== null && shape.files.length > 0)
-    return lineOf(shape.files.slice(0, 3).join(', '), titleChars)
-  if (shape.command !== null) return `\`${lineOf(shape.command, titleChars)}\``
-  return lineOf(`${name} ${leavesOf(input).join(' ')}`, titleChars)
-}
