@@ -129,6 +129,21 @@ describe('what is extracted', () => {
       expect(sectionsOf(said('go'), answered(text)).outcomes).toEqual([])
   })
 
+  it('[O2] code in an answer decides and announces nothing', () => {
+    const code =
+      '```ts\n/** We decided to use a map. */\nshow("Switched to a map because it is faster.")\n```'
+    const tildes = '~~~\nNext: we decided to delete it.\n~~~'
+    const { outcomes, open } = sectionsOf(
+      said('go'),
+      answered(`It is a list now.\n\n${code}\n\nWe decided to keep the order.\n${tildes}`),
+    )
+    expect(outcomes).toEqual(['It is a list now. [2]', 'We decided to keep the order. [2]'])
+    expect(open).toEqual([])
+    // The middle of a long answer is not looked at: a fence may have lost its other half.
+    const cut = sectionsOf(said('go'), answered('```ts\nshow()\nWe decided to keep the order.'))
+    expect(cut.outcomes).toContain('We decided to keep the order. [2]')
+  })
+
   it('[O1] is deterministic, and every line but its labels stands in the span', () => {
     const facts = [
       said('go'),

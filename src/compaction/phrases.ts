@@ -15,6 +15,18 @@ export function sentencesOf(text: string): string[] {
     .filter((sentence) => sentence.length > 1 && !/^[`#*_=\-|\s]+$/.test(sentence))
 }
 
+const codeFence = /^ *(?:`{3,}|~{3,})/
+
+/** What a text states: its sentences without the code in it. Where a fence is left open nobody can tell which is which. */
+export function statementsOf(text: string): string[] {
+  let isCode = false
+  const said: string[] = []
+  for (const line of text.split('\n'))
+    if (codeFence.test(line)) isCode = !isCode
+    else if (!isCode) said.push(line)
+  return sentencesOf(isCode ? text : said.join('\n'))
+}
+
 const any = (...words: readonly string[]): RegExp => new RegExp(words.join('|'), 'iu')
 const word = (...words: readonly string[]): string =>
   `(?<![\\p{L}\\p{N}])(?:${words.join('|')})(?![\\p{L}\\p{N}])`
