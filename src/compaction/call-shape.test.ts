@@ -22,13 +22,13 @@ describe('the shape of a call', () => {
 
   it('[O38] a task that begins like a command is none, and a text that is replaced is no file', () => {
     const tasks = [{ content: 'find the fault', status: 'active' }]
-    expect(shape({ tasks })).toEqual({ files: [], deed: null, command: null })
+    expect(shape({ tasks })).toEqual({ files: [], deed: null, command: null, isTasks: true })
     const edit = { file_path: 'src/cart.js', old_string: 'items.length', new_string: 'items.size' }
     expect(shape(edit)).toMatchObject({ files: ['src/cart.js'], deed: 'edited' })
   })
 
   it('[O38] opens arguments that are wrapped in objects, lists and JSON', () => {
-    const whole = { files: ['src/a.ts'], deed: 'read', command: null }
+    const whole = { files: ['src/a.ts'], deed: 'read', command: null, isTasks: false }
     expect(shape({ arguments: { path: 'src/a.ts' } })).toEqual(whole)
     expect(shape({ payload: JSON.stringify({ target: 'src/a.ts' }) })).toEqual(whole)
     expect(shape({ calls: [{ target: 'src/a.ts' }] })).toEqual(whole)
@@ -43,6 +43,7 @@ describe('the shape of a call', () => {
       command: "sed -n '1,80p' src/a.ts",
       files: ['src/a.ts'],
       deed: 'read',
+      isTasks: false,
     })
     expect(shape({ c: "cat <<'EOF' > src/b.ts\nlet b\nEOF" })).toMatchObject({
       deed: 'edited',
@@ -50,12 +51,12 @@ describe('the shape of a call', () => {
     })
     expect(shape({ argv: ['git', 'status'], workdir: '/home/me' }).command).toBe('git status')
     expect(shape({ question: 'Why does it fail? Because of the ledger.' }).command).toBeNull()
-    expect(shape({ query: 'totals of the month' })).toEqual({ files: [], deed: null, command: null })
+    expect(shape({ query: 'totals of the month' })).toMatchObject({ files: [], deed: null, command: null })
   })
 
   it('[O38] finds the files of a patch wherever it stands', () => {
     for (const input of [{ input: patch }, { command: ['apply_patch', patch] }, { x: { y: patch } }])
-      expect(shape(input)).toEqual({ files: ['src/a.ts'], deed: 'edited', command: null })
+      expect(shape(input)).toMatchObject({ files: ['src/a.ts'], deed: 'edited', command: null })
   })
 
   it('[O38] finds a list of tasks by texts with states', () => {
@@ -83,6 +84,26 @@ describe('the shape of a call', () => {
     expect(tasksIn({ tasks: [] })).toEqual([])
     expect(tasksIn({ edits: [{ old: 'a', new: 'b' }] })).toBeNull()
     expect(tasksIn({ path: 'src/a.ts' })).toBeNull()
+  })
+
+  it('[O38] takes no file, query or record for a list of tasks', () => {
+    const issues = JSON.stringify([{ title: 'It breaks here', status: 'open' }])
+    for (const input of [
+      { file_path: 'issues.json', content: issues },
+      { args: JSON.stringify({ zz: 'issues.json', text: issues }) },
+      { file_path: 'package.json', content: '{"pnpm": {"overrides": []}}' },
+      { file_path: 'a.json', old_string: '{"items": []}', new_string: 'const a = 1' },
+      { query: { filter: { and: [] } }, text: 'find it' },
+      { list: [[]] },
+      { url: 'https://x', body: { orders: [{ sku: 'a1', state: 'open' }] } },
+    ])
+      expect(tasksIn(input), JSON.stringify(input)).toBeNull()
+    expect(shape({ file_path: 'issues.json', content: issues })).toMatchObject({
+      files: ['issues.json'],
+      deed: 'written',
+    })
+    // Where it stands alone it is one, wrapped or not.
+    expect(tasksIn({ args: JSON.stringify({ todos: [] }) })).toEqual([])
   })
 
   it('[O38] arguments that nest without end, as values or as JSON in texts, say nothing and break nothing', () => {

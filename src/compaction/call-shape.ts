@@ -12,6 +12,8 @@ export interface CallShape {
   readonly files: readonly string[]
   readonly deed: Deed | null
   readonly command: string | null
+  /** It lists tasks, and is nothing else. */
+  readonly isTasks: boolean
 }
 
 export interface CallInput {
@@ -115,14 +117,18 @@ const shapes = new WeakMap<CallInput['input'], CallShape>()
 
 /** A call never changes and is asked about in many places: what it was given is looked at once, as long as it lives. */
 export function callShape({ input }: CallInput): CallShape {
-  const known = shapes.get(input) ?? shapeOf(input)
+  const known = shapes.get(input) ?? newShape(input)
   shapes.set(input, known)
   return known
 }
 
-function shapeOf(input: CallInput['input']): CallShape {
+function newShape(input: CallInput['input']): CallShape {
   // "find the fault" is a task and no command.
-  if (tasksIn(input) !== null) return { files: [], deed: null, command: null }
+  const isTasks = tasksIn(input) !== null
+  return { ...(isTasks ? { files: [], deed: null, command: null } : shapeOf(input)), isTasks }
+}
+
+function shapeOf(input: CallInput['input']): Omit<CallShape, 'isTasks'> {
   const leaves = leavesOf(input)
   const patch = leaves.find((text) => patchMark.test(text))
   if (patch !== undefined) {
@@ -158,11 +164,17 @@ export function titleOf(
   shape: CallShape,
 ): string {
   const { titleChars } = defaults.score
+  // Without their states, which hold no more.
+  const tasks = shape.isTasks ? tasksIn(input)!.map((task) => task.slice(markChars)) : null
+  if (tasks !== null) return lineOf(`${name} ${tasks.join(', ')}`, titleChars)
   if (shape.deed !== null && shape.files.length > 0)
     return lineOf(shape.files.slice(0, 3).join(', '), titleChars)
   if (shape.command !== null) return `\`${lineOf(shape.command, titleChars)}\``
   return lineOf(`${name} ${leavesOf(input).join(' ')}`, titleChars)
 }
+
+/** It changes the files it names. */
+export const isChange = ({ deed }: CallShape): boolean => deed === 'edited' || deed === 'written'
 
 /** What is done to a file that is named beside these texts: nothing else shows it, one long text is it, two change it. */
 function deedOn(texts: readonly string[]): Deed | null {
@@ -189,29 +201,39 @@ const states: ReadonlyMap<string, '[x]' | '[>]' | '[ ]'> = new Map([
   ),
 ])
 
-/** The tasks that what a call was given lists, with their states: a list of things that each have a text and a state. Null
- * where it is no such list; one that was emptied is a list of nothing. */
-export const tasksIn = (value: unknown): readonly string[] | null => tasksAt(value, 0)
+/**
+ * The tasks that what a call was given lists, with their states: a list of things that each have a text and a state. Null
+ * where it is no such list; one that was emptied is a list of nothing. What stands beside the name of a file goes into that
+ * file, whatever it looks like.
+ */
+export const tasksIn = (value: unknown): readonly string[] | null => tasksAt(value, 0, true)
 
-function tasksAt(value: unknown, depth: number): readonly string[] | null {
+function tasksAt(value: unknown, depth: number, isAlone: boolean): readonly string[] | null {
   if (depth > mostDepth) return null
   if (typeof value === 'string') {
     const list = opened(value)
-    return list === null ? null : tasksAt(list, depth + 1)
+    return list === null ? null : tasksAt(list, depth + 1, isAlone)
   }
   if (typeof value !== 'object' || value === null) return null
-  const inner = Object.values(value)
-  if (inner.length === 1 && Array.isArray(inner[0]) && inner[0].length === 0) return []
+  const inner: readonly unknown[] = Object.values(value)
+  if (inner.some((one) => typeof one === 'string' && isFile(one))) return null
+  const staysAlone = isAlone && inner.length === 1 && !Array.isArray(value)
+  if (staysAlone && Array.isArray(inner[0]) && inner[0].length === 0) return []
   if (Array.isArray(value) && value.length > 0 && value.every(isRecord)) {
     const tasks = value.map((item) => taskOf(item as Readonly<Record<string, unknown>>))
-    if (tasks.every((task) => task !== null)) return tasks
+    // Mere names with a state beside each are some other things.
+    if (tasks.every((task) => task !== null) && tasks.some((task) => !isWord(task.slice(markChars))))
+      return tasks
   }
   for (const one of inner) {
-    const found = tasksAt(one, depth + 1)
+    const found = tasksAt(one, depth + 1, staysAlone)
     if (found !== null) return found
   }
   return null
 }
+
+/** What stands before a task: its state. */
+const markChars = '[ ] '.length
 
 function taskOf(item: Readonly<Record<string, unknown>>): string | null {
   const texts = Object.values(item).filter((value) => typeof value === 'string')

@@ -88,6 +88,32 @@ describe('excerpts', () => {
     expect(wordsNow()).not.toContain('check compute_busy')
   })
 
+  it('[O47] a task list and what came of it stand in no piece of a plan, and no title has its states', () => {
+    const listed = (id: string, text: string, out: string): Fact[] => [
+      answered([call(id, 'Todo', { todos: [{ content: text, status: 'pending' }] })], { id: `m_${id}` }),
+      result(id, out),
+    ]
+    const old = 'check busyValue10 with compute_busy'
+    const facts = [
+      said('build it'),
+      ...read('src/busy.ts', file('busy', 60)),
+      ...edit('src/busy.ts', file('busy', 6).split('\n')[5]),
+      ...listed('t1', old, `Tasks now:\n[ ] ${old}\n${file('busy', 12)}`),
+      ...listed('t2', 'write about busyValue10', 'noted'),
+      ...Array.from({ length: 6 }, (_, at) => read(`src/f${at}.ts`, file(`f${at}`, 150))).flat(),
+      answered('done', { id: 'm_last' }),
+    ]
+    const { fold } = foldOf(...facts)
+    const made = plan(fold, room(60_000), { trigger: 'manual' })
+    if (!made.ok) throw new Error(made.message)
+    const [summary] = made.plan.edits as readonly SummaryEdit[]
+    const kept = summary!.keep.map((keep) => wordsOf(fold, keep)).join('\n')
+    expect(summary!.text).toContain('[ ] write about busyValue10')
+    expect(summary!.text).not.toContain('pending')
+    expect(kept).toContain('busyValue10 ')
+    expect(kept).not.toContain(old)
+  })
+
   it('[DI3] keep lines of a file that calls work on before those of one they do not', () => {
     const { fold } = foldOf(...facts)
     const context = planContextOf(fold, room(60_000), {})

@@ -144,6 +144,37 @@ describe('what is extracted', () => {
     expect(cut.outcomes).toContain('We decided to keep the order. [2]')
   })
 
+  it('[O2] what stands between pieces of code stands, however they are fenced', () => {
+    const code = 'We decided to use a map.'
+    const between = 'We decided to keep the order.'
+    const fenced: readonly (readonly [open: string, close: string])[] = [
+      ['```', '```'],
+      ['1. ```bash', '   ```'],
+      ['- ~~~', '  ~~~'],
+      ['> ```', '> ```'],
+      ['\t```', '\t```'],
+      ['````\n```', '```\n````'],
+      ['~~~~\n```', '~~~~'],
+    ]
+    for (const [open, close] of fenced) {
+      const block = `${open}\n${code}\n${close}`
+      const { outcomes } = sectionsOf(
+        said('go'),
+        answered(`It is so.\n${block}\n${between}\n${block}\nMore.`),
+      )
+      expect(outcomes, open).toEqual(['It is so. [2]', `${between} [2]`])
+    }
+    const inLine = '```npm test``` passes.'
+    const { outcomes } = sectionsOf(said('go'), answered(`So it is.\n${inLine}\n${between}\n${inLine}`))
+    expect(outcomes).toContain(`${between} [2]`)
+    // One that is left open brings back no code of those before it.
+    const open = sectionsOf(
+      said('go'),
+      answered(`So it is.\n\`\`\`\n${code}\n\`\`\`\nYes it is.\n\`\`\`\n${between}`),
+    )
+    expect(open.outcomes).toEqual(['So it is. [2]', `${between} [2]`])
+  })
+
   it('[O1] is deterministic, and every line but its labels stands in the span', () => {
     const facts = [
       said('go'),

@@ -4,7 +4,7 @@ import { defaults } from '../settings/defaults.ts'
 import type { Fold } from '../projection/fold.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import type { Kept } from '../transcript/fact.ts'
-import { callShape, leavesOf, showsFile } from './call-shape.ts'
+import { callShape, isChange, leavesOf, showsFile } from './call-shape.ts'
 import { countedIn, hiddenAnswers } from './scoring/counted.ts'
 import { changedLines } from './changes.ts'
 import { isCall, plainCall, type CallBlock } from './plain-call.ts'
@@ -39,6 +39,8 @@ export interface Usage {
   showsFile(block: ViewBlock): boolean
   /** The block shows a file that comes with the instructions anyway. */
   isInstructions(block: ViewBlock): boolean
+  /** The block is a list of tasks, or what came of one: an older one would be taken for the newest. */
+  isTasks(block: ViewBlock): boolean
   /** Answers that came after an entry that is in sight, or that an earlier boundary kept in pieces. */
   ageOf(at: number): number
   /** The call with this id, also one that an earlier boundary kept. */
@@ -54,6 +56,7 @@ interface Worked {
   readonly files: readonly string[]
   readonly shows: boolean
   readonly changes: boolean
+  readonly isTasks: boolean
 }
 
 interface InSight {
@@ -134,6 +137,7 @@ export function usageIn({ fold, parts }: InSight): Usage {
     isInstructions: (block) =>
       workOf(block)?.files.some((file) => instructionFiles.has(file.slice(file.lastIndexOf('/') + 1))) ===
       true,
+    isTasks: (block) => workOf(block)?.isTasks === true,
     ageOf: (at) => ages.get(at) ?? keptAge,
     callOf: (id) => calls.get(id)?.place,
     files,
@@ -146,7 +150,8 @@ function workedBy(call: CallBlock, place: Place): Worked {
     place,
     files: shape.files.map(nearestOf),
     shows: showsFile(shape),
-    changes: shape.deed === 'edited' || shape.deed === 'written',
+    changes: isChange(shape),
+    isTasks: shape.isTasks,
   }
 }
 

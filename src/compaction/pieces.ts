@@ -6,7 +6,6 @@ import { blockWords, isPinned, stringsIn } from '../projection/folding/render.ts
 import { estimateText } from '../projection/tokens.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import type { PlanContext } from './plan-context.ts'
-import { tasksIn } from './call-shape.ts'
 import { sidesOf } from './changes.ts'
 import { isCall } from './plain-call.ts'
 import { isRestored, isSkillText } from './restoring.ts'
@@ -98,14 +97,13 @@ function piecesOf(context: PieceContext, part: Part, usage: Usage, needsNames: N
 }
 
 function piecesInBlock(
-  { factor, fold, scored }: PieceContext,
+  { factor, fold, scored, usage }: PieceContext,
   place: Place,
   ranges: Kept['lines'] | null,
   age: number,
   needsNames: boolean,
 ): readonly Piece[] {
-  // The newest task list stands among what is open; an older one would be taken for it.
-  if (isCall(place.block) && tasksIn(place.block.input) !== null) return []
+  if (usage().isTasks(place.block)) return []
   // What is pinned stays whole beside them.
   if (isPinned(fold.edits.pins, place.part.from, place.source, Infinity)) return []
   const { pieceTokens } = defaults.excerpts

@@ -2,16 +2,22 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Fold } from '../projection/fold.ts'
 import { userWords } from '../projection/refusal.ts'
-import { estimateText } from '../projection/tokens.ts'
+import { rangePart } from '../projection/folding/render.ts'
+import { estimateBlocks, estimateText } from '../projection/tokens.ts'
 import { defaults } from '../settings/defaults.ts'
 import { answered, entriesOf, said } from '../testing/builders.ts'
-import { seq } from '../transcript/ids.ts'
+import { seq, uuid } from '../transcript/ids.ts'
 import { keepWords, wordCaps } from './user-words.ts'
 
-function keptOf(texts: readonly string[], caps = wordCaps(1)) {
+function foldOf(texts: readonly string[]): Fold {
   const fold = new Fold()
   const facts = texts.flatMap((text, index) => [said(text), answered(`answer ${index}`)])
   for (const entry of entriesOf(...facts)) fold.push(entry)
+  return fold
+}
+
+function keptOf(texts: readonly string[], caps = wordCaps(1)) {
+  const fold = foldOf(texts)
   const words = userWords(fold, { from: seq(0), to: seq(fold.numbers.upTo) })
   return keepWords(words, (place) => fold.units.find(place), caps)
 }
@@ -50,6 +56,52 @@ describe('the words that stay', () => {
     expect(pointed).toBeGreaterThan(3000)
     expect(keep[0]!.head).toBeUndefined()
     expect(keep.at(-1)!.head).toBeUndefined()
+  })
+
+  it('[O5] stay within the caps as they are shown, fences and notices and all', () => {
+    const big = (index: number): string => `big ${index}\n${long(6000)}`
+    const cases: readonly (readonly string[])[] = [
+      Array.from({ length: 4000 }, (_, index) => `do this ${index}`),
+      Array.from({ length: 300 }, (_, index) => [`ok ${index}`, big(index)]).flat(),
+      Array.from({ length: 2000 }, (_, index) => [`ok ${index}`, `a\nb ${index}`]).flat(),
+      ...[26, 40, 200].map((words) => Array.from({ length: 700 }, (_, index) => `${index} ${long(words)}`)),
+    ]
+    for (const texts of cases) {
+      const { keep, whole } = keptOf(texts)
+      const fold = foldOf(texts)
+      const range = { from: seq(1), to: seq(fold.numbers.upTo) }
+      const edit = { kind: 'summary', ...range, text: 'S', ref: '', keep, wording: 3 } as const
+      const live = {
+        seq: seq(range.to + 1),
+        uuid: uuid(''),
+        at: 0,
+        layer: '',
+        asked: 'automatic',
+        edit,
+      } as const
+      const shown = rangePart(live, [], (place) => fold.units.find(place))!.blocks.slice(1)
+      expect(whole).toBeGreaterThan(40)
+      const most = defaults.view.userWordsTotalTokens * (1 + defaults.compaction.endsShare)
+      expect(estimateBlocks(shown)).toBeLessThanOrEqual(most)
+    }
+  })
+
+  it('[O46] one that is only pointed at parts no neighbours', () => {
+    const texts = ['begin', 'go on', `big\n${long(6000)}`, 'and on', 'stop']
+    const fold = foldOf(texts)
+    const range = { from: seq(1), to: seq(fold.numbers.upTo) }
+    const words = userWords(fold, range)
+    const keep = words.map((one, index) => (index === 2 ? { ...one, head: 0, tail: 0 } : one))
+    const edit = { kind: 'summary', ...range, text: 'S', ref: '', keep, wording: 3 } as const
+    const live = {
+      seq: seq(range.to + 1),
+      uuid: uuid(''),
+      at: 0,
+      layer: '',
+      asked: 'automatic',
+      edit,
+    } as const
+    expect(rangePart(live, [], (place) => fold.units.find(place))!.blocks).toHaveLength(2)
   })
 
   it('[U2] of what awaits an answer are never only pointed at, however little room there is', () => {

@@ -49,7 +49,7 @@ export function keepWords(
   const order = [...byAge.filter(waits), ...byAge.filter((one) => !waits(one))]
   for (const index of order) {
     const most = Math.min(caps.messageTokens, left)
-    const cost = costWithin(texts[index]!, caps.factor, most)
+    const cost = costWithin(texts[index]!, aroundWhole(texts[index]!), caps.factor, most)
     if (cost > most) continue
     left -= cost
     chosen.set(index, { at: words[index]!.at })
@@ -90,7 +90,7 @@ function endsWithin(
   for (let chars = longest; chars >= leastEndChars; chars *= shrink) {
     const most = Math.floor(chars)
     if (2 * most >= text.length) continue
-    const cost = costWithin(`${text.slice(0, most)}${text.slice(-most)}`, factor, tokens)
+    const cost = costWithin(`${text.slice(0, most)}${text.slice(-most)}`, endsTokens, factor, tokens)
     if (cost <= tokens) return { chars: most, cost }
   }
   return null
@@ -98,25 +98,28 @@ function endsWithin(
 
 function leastEnds(text: string, factor: number): { readonly chars: number; readonly cost: number } {
   const chars = defaults.compaction.leastEndChars
-  return { chars, cost: costOf(text.slice(0, 2 * chars), factor) }
+  return { chars, cost: costOf(text.slice(0, 2 * chars), endsTokens, factor) }
 }
 
-/** A text with the fence around it and the words that name what is left out. */
-const costOf = (text: string, factor: number): number =>
-  Math.ceil(factor * (estimateText(text) + (isOneLine(text) ? refTokens : fenceTokens)))
-const fenceTokens = 36
+/** A text with what stands around it. */
+const costOf = (text: string, around: number, factor: number): number =>
+  Math.ceil(factor * (estimateText(text) + around))
+/** A ref before a line among others, a fence, and a fence with the words that name what is left out. */
+const aroundWhole = (text: string): number => (isOneLine(text) ? refTokens : fenceTokens)
 const refTokens = 10
+const fenceTokens = 36
+const endsTokens = 60
 
 /**
  * The same, and no more than is needed to see that it is too much: a text takes at least what its beginning takes. As
  * many characters as there may be tokens are the least that can be too much in most scripts.
  */
-function costWithin(text: string, factor: number, most: number): number {
+function costWithin(text: string, around: number, factor: number, most: number): number {
   for (let chars = Math.max(leastChars, Math.ceil(most)); chars < text.length; chars *= 2) {
-    const cost = costOf(text.slice(0, chars), factor)
+    const cost = costOf(text.slice(0, chars), around, factor)
     if (cost > most) return cost
   }
-  return costOf(text, factor)
+  return costOf(text, around, factor)
 }
 const leastChars = 32
 

@@ -292,6 +292,28 @@ describe('edits', () => {
       expect(shownAs(wording)).toContain('<kept id="1.0" from="user">\ngo on \n</kept id="1.0">')
   })
 
+  it('[O46] what the user said and pinned stands once, among the rest of his words and before all else', () => {
+    const facts = [
+      said('begin'),
+      answered('yes'),
+      said('never push'),
+      answered([call('a')]),
+      result('a', 'long output'),
+    ]
+    const range = { from: seq(1), to: seq(6) }
+    const piece = { at: { seq: seq(5), block: 0 }, lines: [[0, 1]] as const }
+    for (const at of [{ seq: seq(3) }, { seq: seq(3), block: 0 }])
+      for (const isKeptToo of [false, true]) {
+        const fold = folded(...facts, answered('done'), { type: 'pin', at })
+        const keep = [...userWords(fold, range).slice(0, isKeptToo ? 2 : 1), piece]
+        const fact = edit([{ kind: 'summary', ...range, text: 'S', ref: '', keep, wording: 3 }])
+        fold.push({ ...new Pen().write(start()), seq: seq(8), fact } as Entry)
+        expect(shape(fold.view())[0]).toMatch(
+          /^user: text S, text <kept from="user">\n\[1\] begin\n\[3\] never push\n<\/kept>, text <kept ref="5\.0" from="tool">/,
+        )
+      }
+  })
+
   it('[U1] a summary that would lose the user’s words is refused, also words an earlier summary kept', () => {
     const fold = folded(...turns)
     expect(

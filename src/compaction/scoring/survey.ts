@@ -6,7 +6,7 @@ import { estimateText } from '../../projection/tokens.ts'
 import type { Part, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Counted } from '../../transcript/fact.ts'
-import { callShape, leavesOf, titleOf, type CallShape } from '../call-shape.ts'
+import { callShape, isChange, leavesOf, titleOf, type CallShape } from '../call-shape.ts'
 import { isCall, pieceIn, plainCall, type CallBlock } from '../plain-call.ts'
 import { isRestored, isSkillText } from '../restoring.ts'
 import { errorLine, namesIn } from '../phrases.ts'
@@ -165,7 +165,7 @@ class Reader {
       const plain = plainCall(block)
       const known = this.#known(plain)
       const lines = leavesOf(plain.input).join('\n')
-      const count = known.shape.deed === 'edited' || known.shape.deed === 'written' ? 'edits' : 'uses'
+      const count = isChange(known.shape) ? 'edits' : 'uses'
       this.#note(lines, { at: part.from, role: 'call', subject: known.subject, isCandidate, count })
       return
     }
@@ -225,14 +225,13 @@ class Reader {
 
   #known(block: CallBlock): Known {
     const shape = callShape(block)
-    const title = titleOf(block, shape)
-    const subject = this.#subject(title)
+    const subject = this.#subject(titleOf(block, shape))
     const own = this.#subjects[subject]!
     const known = { shape, subject }
     this.#calls.set(block.id, known)
     if (this.#isCounted) return known
     own.last = this.#now
-    own.work += shape.deed === 'edited' || shape.deed === 'written' ? defaults.excerpts.changeWeight : 1
+    own.work += isChange(shape) ? defaults.excerpts.changeWeight : 1
     return known
   }
 

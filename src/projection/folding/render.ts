@@ -128,11 +128,10 @@ export function rangePart(
       blocks.push({ type: 'text', text: fenced('kept', { from: 'user' }, lines.join('\n')) })
     lines = []
   }
-  for (const keep of [...keeps, ...pinned(pins, top)]) {
-    const part = find(keep.at.seq)
-    const line = part === undefined ? null : lineKept(part, keep, edit)
+  for (const { part, keep } of inOrder(keeps, pinned(pins, top), edit, find)) {
+    const line = lineKept(part, keep, edit)
     if (line !== null) lines.push(line)
-    else if (part !== undefined) {
+    else {
       endLines()
       blocks.push(...keptBlocks(part, keep, edit))
     }
@@ -151,6 +150,43 @@ export function rangePart(
     by: top.layer,
     edit: top.seq,
   }
+}
+
+interface Shown {
+  readonly part: Part
+  readonly keep: Kept
+}
+
+/** What stays, pins behind it; of newer edits first what the user said, and what a pin would show again once. */
+function inOrder(
+  keeps: readonly Kept[],
+  pins: readonly Kept[],
+  edit: LiveRange['edit'],
+  find: (place: Seq) => Part | undefined,
+): readonly Shown[] {
+  const shown = (kept: readonly Kept[]): Shown[] =>
+    kept.flatMap((keep) => {
+      const part = keep.head === 0 && keep.tail === 0 ? undefined : find(keep.at.seq)
+      return part === undefined ? [] : [{ part, keep }]
+    })
+  if (wordingOf(edit) < 3) return shown([...keeps, ...pins])
+  const isWhole = ({ at }: Kept, part: Part): boolean =>
+    part.source.every((block) =>
+      keeps.some(
+        (keep) =>
+          keep.at.seq === at.seq &&
+          keep.head === undefined &&
+          keep.lines === undefined &&
+          (keep.at.block ?? block) === block,
+      ),
+    )
+  const pinnedToo = shown(pins).filter(
+    ({ keep, part }) => keep.at.block !== undefined || !isWhole(keep, part),
+  )
+  const all = [...shown(keeps), ...pinnedToo]
+  const isUsers = ({ part }: Shown): boolean => part.kind === 'input'
+  const users = all.filter(isUsers).sort((a, b) => a.keep.at.seq - b.keep.at.seq)
+  return [...users, ...all.filter((one) => !isUsers(one))]
 }
 
 /** Pins set before the edit was made, and not among the blocks it keeps anyway. */

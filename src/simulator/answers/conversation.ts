@@ -99,10 +99,11 @@ function withoutTag(value: string): string {
   return at >= 0 && /^\[id:[\w-]+\]\s*$/u.test(value.slice(at)) ? value.slice(0, at).trimEnd() : value
 }
 
-/** Wrapped whole in one element, as reminders and attachments are; a task script is the user's own. */
+/** Wrapped whole in one element, as reminders and attachments are; a task script is the user's own, and what says so. */
 function isWrapped(value: string): boolean {
-  const match = /^\s*<([a-z][\w-]*)[^>]*>[\s\S]*<\/\1>\s*$/iu.exec(value)
-  return (match !== null && match[1]?.toLowerCase() !== 'task') || isQuoted(value)
+  const match = /^\s*<([a-z][\w-]*)([^>]*)>[\s\S]*<\/\1>\s*$/iu.exec(value)
+  const isOwn = match?.[1]?.toLowerCase() === 'task' || / from="user"/u.test(match?.[2] ?? '')
+  return (match !== null && !isOwn) || isQuoted(value)
 }
 
 /** An element that says whose words it holds, and they are not the user's. */
