@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { callShape, leavesOf, tasksIn } from './call-shape.ts'
+import { callShape, leavesOf, tasksIn, titleOf } from './call-shape.ts'
 
 const shape = (input: Readonly<Record<string, unknown>>) => callShape({ input })
 const patch = '*** Begin Patch\n*** Update File: src/a.ts\n@@\n-old\n+new\n*** End Patch'
@@ -82,6 +82,8 @@ describe('the shape of a call', () => {
       }),
     ).toEqual(expected)
     expect(tasksIn({ tasks: [] })).toEqual([])
+    const listed = { name: 'Todo', input: { todos: [{ content: 'Fix it', status: 'pending' }] } }
+    expect(titleOf(listed, callShape(listed))).toBe('Todo Fix it')
     expect(tasksIn({ edits: [{ old: 'a', new: 'b' }] })).toBeNull()
     expect(tasksIn({ path: 'src/a.ts' })).toBeNull()
   })

@@ -256,12 +256,11 @@ function keptBlocks(part: Part, keep: Kept, edit: LiveRange['edit']): ViewBlock[
   return blocks
 }
 
-const kept = (part: Part, at: number, edit: LiveRange['edit'], text: string, block: ViewBlock): string =>
-  fenced(
-    'kept',
-    { [wordingOf(edit) < 3 ? 'id' : 'ref']: `${part.from}.${at}`, from: speaker(part, edit, block) },
-    text,
-  )
+const kept = (part: Part, at: number, edit: LiveRange['edit'], text: string, block: ViewBlock): string => {
+  const from = speaker(part, edit, block)
+  const place = `${part.from}.${at}`
+  return fenced('kept', wordingOf(edit) < 3 ? { id: place, from } : { ref: place, from }, text)
+}
 
 /** What was piped in beside a prompt is not what the user wrote. */
 const isPiped = (block: ViewBlock): boolean =>
