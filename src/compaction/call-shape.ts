@@ -221,9 +221,7 @@ function tasksAt(value: unknown, depth: number, isAlone: boolean): readonly stri
   if (staysAlone && Array.isArray(inner[0]) && inner[0].length === 0) return []
   if (Array.isArray(value) && value.length > 0 && value.every(isRecord)) {
     const tasks = value.map((item) => taskOf(item as Readonly<Record<string, unknown>>))
-    // Mere names with a state beside each are some other things.
-    if (tasks.every((task) => task !== null) && tasks.some((task) => !isWord(task.slice(markChars))))
-      return tasks
+    if (tasks.every((task) => task !== null)) return tasks
   }
   for (const one of inner) {
     const found = tasksAt(one, depth + 1, staysAlone)
