@@ -129,52 +129,6 @@ describe('what is extracted', () => {
       expect(sectionsOf(said('go'), answered(text)).outcomes).toEqual([])
   })
 
-  it('[O2] code in an answer decides and announces nothing', () => {
-    const code =
-      '```ts\n/** We decided to use a map. */\nshow("Switched to a map because it is faster.")\n```'
-    const tildes = '~~~\nNext: we decided to delete it.\n~~~'
-    const { outcomes, open } = sectionsOf(
-      said('go'),
-      answered(`It is a list now.\n\n${code}\n\nWe decided to keep the order.\n${tildes}`),
-    )
-    expect(outcomes).toEqual(['It is a list now. [2]', 'We decided to keep the order. [2]'])
-    expect(open).toEqual([])
-    // The middle of a long answer is not looked at: a fence may have lost its other half.
-    const cut = sectionsOf(said('go'), answered('```ts\nshow()\nWe decided to keep the order.'))
-    expect(cut.outcomes).toContain('We decided to keep the order. [2]')
-  })
-
-  it('[O2] what stands between pieces of code stands, however they are fenced', () => {
-    const code = 'We decided to use a map.'
-    const between = 'We decided to keep the order.'
-    const fenced: readonly (readonly [open: string, close: string])[] = [
-      ['```', '```'],
-      ['1. ```bash', '   ```'],
-      ['- ~~~', '  ~~~'],
-      ['> ```', '> ```'],
-      ['\t```', '\t```'],
-      ['````\n```', '```\n````'],
-      ['~~~~\n```', '~~~~'],
-    ]
-    for (const [open, close] of fenced) {
-      const block = `${open}\n${code}\n${close}`
-      const { outcomes } = sectionsOf(
-        said('go'),
-        answered(`It is so.\n${block}\n${between}\n${block}\nMore.`),
-      )
-      expect(outcomes, open).toEqual(['It is so. [2]', `${between} [2]`])
-    }
-    const inLine = '```npm test``` passes.'
-    const { outcomes } = sectionsOf(said('go'), answered(`So it is.\n${inLine}\n${between}\n${inLine}`))
-    expect(outcomes).toContain(`${between} [2]`)
-    // One that is left open brings back no code of those before it.
-    const open = sectionsOf(
-      said('go'),
-      answered(`So it is.\n\`\`\`\n${code}\n\`\`\`\nYes it is.\n\`\`\`\n${between}`),
-    )
-    expect(open.outcomes).toEqual(['So it is. [2]', `${between} [2]`])
-  })
-
   it('[O1] is deterministic, and every line but its labels stands in the span', () => {
     const facts = [
       said('go'),

@@ -18,7 +18,7 @@ import {
   type Sections,
 } from './sections.ts'
 import { partsOf } from './summary.ts'
-import { decisionWord, errorLine, isQuestion, lineOf, nextWord, statementsOf } from './phrases.ts'
+import { decisionWord, errorLine, isQuestion, lineOf, nextWord, sentencesOf } from './phrases.ts'
 
 export interface ExtractOptions {
   /** Later messages stay as they are, so that what is open is said there. */
@@ -65,7 +65,7 @@ function earlierOf(text: string): Sections {
 function outcomesOf({ answers }: Reading): string[] {
   const lines: string[] = []
   for (const answer of answers) {
-    const sentences = statementsOf(answer.text)
+    const sentences = sentencesOf(answer.text)
     const announced = new Set(sentences.slice(0, answer.calls))
     const decided = sentences.filter(
       (sentence) => decisionWord.test(sentence) && !isQuestion(sentence) && !announced.has(sentence),
@@ -88,7 +88,7 @@ function stepsOf({ answers, calls }: Reading): string[] {
   for (const answer of answers) {
     if (answer.calls === 0) continue
     const made = calls.slice(answer.after, answer.after + answer.calls)
-    for (const [index, sentence] of statementsOf(answer.text).slice(0, answer.calls).entries())
+    for (const [index, sentence] of sentencesOf(answer.text).slice(0, answer.calls).entries())
       lines.push(`${lineOf(sentence)}${about}${failedAt(made[index]!) ? 'failed' : 'worked'} [${answer.at}]`)
   }
   return newest(lines)
@@ -147,7 +147,7 @@ function openOf({ calls, answers, injected }: Reading, { isFollowed }: ExtractOp
   // What was announced with a call was done by it; only an answer that came to an end leaves something open.
   if (!last.isFinal || last.after < calls.length) return lines
   if (lines.length === 0) lines.push(...boxesOf(last.text))
-  for (const sentence of statementsOf(last.text))
+  for (const sentence of sentencesOf(last.text))
     if (nextWord.test(sentence) || isQuestion(sentence)) lines.push(`${lineOf(sentence)} [${last.at}]`)
   return unique(lines)
 }

@@ -15,25 +15,6 @@ export function sentencesOf(text: string): string[] {
     .filter((sentence) => sentence.length > 1 && !/^[`#*_=\-|\s]+$/.test(sentence))
 }
 
-// In lists and quotes too; three marks with another behind them are code within a line.
-const fenceOpens = /^(?:\s|>|[-*+] |\d+[.)] )*(?:(`{3,})[^`]*|(~{3,}).*)$/
-const fenceCloses = /^[\s>]*(`{3,}|~{3,})\s*$/
-
-/** What a text states: its sentences without the code in it. Of a fence that is left open nobody can tell where it ends. */
-export function statementsOf(text: string): string[] {
-  const said: string[] = []
-  let fence: { readonly mark: string; readonly from: number } | null = null
-  const lines = text.split('\n')
-  for (const [index, line] of lines.entries()) {
-    const closes = fence === null ? undefined : fenceCloses.exec(line)?.[1]
-    const opens: RegExpExecArray | null = fence === null ? fenceOpens.exec(line) : null
-    if (opens !== null) fence = { mark: (opens[1] ?? opens[2])!, from: index + 1 }
-    else if (closes?.startsWith(fence!.mark) === true) fence = null
-    else if (fence === null) said.push(line)
-  }
-  return sentencesOf([...said, ...(fence === null ? [] : lines.slice(fence.from))].join('\n'))
-}
-
 const any = (...words: readonly string[]): RegExp => new RegExp(words.join('|'), 'iu')
 const word = (...words: readonly string[]): string =>
   `(?<![\\p{L}\\p{N}])(?:${words.join('|')})(?![\\p{L}\\p{N}])`

@@ -1,7 +1,7 @@
 // What the recorded future needed of what had been said before a compaction: atoms that a later call uses and that were
 // not seen again until then. Independent of any text that is judged by it.
 import { tasksOf } from '../../compaction/extract.ts'
-import { decisionWord, isQuestion, statementsOf } from '../../compaction/phrases.ts'
+import { decisionWord, isQuestion, sentencesOf } from '../../compaction/phrases.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { atomsOf, wordsAround } from '../measuring/atoms.ts'
 import { linesOf, textOf } from '../measuring/texts.ts'
@@ -82,7 +82,7 @@ function saidBefore(turns: readonly RecordedTurn[]): Pick<Wanted, 'typed' | 'ope
       const { block } = recorded
       if (block.type === 'text' && 'text' in block) {
         if (role === 'user' && isPersons(recorded)) typed.push(block.text)
-        if (role === 'assistant') sentences.push(...statementsOf(block.text))
+        if (role === 'assistant') sentences.push(...sentencesOf(block.text))
       }
       if (block.type === 'tool_use' && 'input' in block) calls.push(block)
       if (isResult(block) && !block.is_error) answered.add(block.tool_use_id)
