@@ -174,7 +174,8 @@ export function titleOf(
 }
 
 /** It changes the files it names. */
-export const isChange = ({ deed }: CallShape): boolean => deed === 'edited' || deed === 'written'
+export const isChange = ({ deed }: Pick<CallShape, 'deed'>): boolean =>
+  deed === 'edited' || deed === 'written'
 
 /** What is done to a file that is named beside these texts: nothing else shows it, one long text is it, two change it. */
 function deedOn(texts: readonly string[]): Deed | null {

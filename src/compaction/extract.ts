@@ -152,7 +152,7 @@ function openOf({ calls, answers, injected }: Reading, { isFollowed }: ExtractOp
   return unique(lines)
 }
 
-export const isTaskCall = ({ input }: CallInput): boolean => tasksIn(input) !== null
+export const isTaskCall = (call: CallInput): boolean => callShape(call).isTasks
 
 export function tasksOf(calls: readonly Call[]): string[] {
   const last = calls.findLast((call) => isTaskCall(call) && call.outcome !== null && !call.outcome.isError)

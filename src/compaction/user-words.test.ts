@@ -4,8 +4,10 @@ import { Fold } from '../projection/fold.ts'
 import { userWords } from '../projection/refusal.ts'
 import { rangePart } from '../projection/folding/render.ts'
 import { estimateBlocks, estimateText } from '../projection/tokens.ts'
+import type { ViewBlock } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import { answered, entriesOf, said } from '../testing/builders.ts'
+import type { Kept } from '../transcript/fact.ts'
 import { seq, uuid } from '../transcript/ids.ts'
 import { keepWords, wordCaps } from './user-words.ts'
 
@@ -21,6 +23,16 @@ function keptOf(texts: readonly string[], caps = wordCaps(1)) {
   const words = userWords(fold, { from: seq(0), to: seq(fold.numbers.upTo) })
   return keepWords(words, (place) => fold.units.find(place), caps)
 }
+
+/** The blocks of a summary of all of it in which these stay, without its text. */
+function shownOf(fold: Fold, keep: readonly Kept[]): readonly ViewBlock[] {
+  const place = seq(fold.numbers.upTo + 1)
+  const range = { from: seq(1), to: seq(fold.numbers.upTo) }
+  const edit = { kind: 'summary', ...range, text: 'S', ref: '', keep, wording: 3 } as const
+  const live = { seq: place, uuid: uuid(''), at: 0, layer: '', asked: 'automatic', edit } as const
+  return rangePart(live, [], (at) => fold.units.find(at))!.blocks.slice(1)
+}
+
 const long = (words: number) => 'word '.repeat(words)
 
 describe('the words that stay', () => {
@@ -68,18 +80,7 @@ describe('the words that stay', () => {
     ]
     for (const texts of cases) {
       const { keep, whole } = keptOf(texts)
-      const fold = foldOf(texts)
-      const range = { from: seq(1), to: seq(fold.numbers.upTo) }
-      const edit = { kind: 'summary', ...range, text: 'S', ref: '', keep, wording: 3 } as const
-      const live = {
-        seq: seq(range.to + 1),
-        uuid: uuid(''),
-        at: 0,
-        layer: '',
-        asked: 'automatic',
-        edit,
-      } as const
-      const shown = rangePart(live, [], (place) => fold.units.find(place))!.blocks.slice(1)
+      const shown = shownOf(foldOf(texts), keep)
       expect(whole).toBeGreaterThan(40)
       const most = defaults.view.userWordsTotalTokens * (1 + defaults.compaction.endsShare)
       expect(estimateBlocks(shown)).toBeLessThanOrEqual(most)
@@ -89,19 +90,9 @@ describe('the words that stay', () => {
   it('[O46] one that is only pointed at parts no neighbours', () => {
     const texts = ['begin', 'go on', `big\n${long(6000)}`, 'and on', 'stop']
     const fold = foldOf(texts)
-    const range = { from: seq(1), to: seq(fold.numbers.upTo) }
-    const words = userWords(fold, range)
+    const words = userWords(fold, { from: seq(1), to: seq(fold.numbers.upTo) })
     const keep = words.map((one, index) => (index === 2 ? { ...one, head: 0, tail: 0 } : one))
-    const edit = { kind: 'summary', ...range, text: 'S', ref: '', keep, wording: 3 } as const
-    const live = {
-      seq: seq(range.to + 1),
-      uuid: uuid(''),
-      at: 0,
-      layer: '',
-      asked: 'automatic',
-      edit,
-    } as const
-    expect(rangePart(live, [], (place) => fold.units.find(place))!.blocks).toHaveLength(2)
+    expect(shownOf(fold, keep)).toHaveLength(1)
   })
 
   it('[U2] of what awaits an answer are never only pointed at, however little room there is', () => {

@@ -1,6 +1,6 @@
 // Recorded turns as the audit of our own compaction reads them: who said what, which call had which outcome, and what the calls
 // worked on.
-import { callShape, tasksIn } from '../compaction/call-shape.ts'
+import { callShape, isChange, tasksIn } from '../compaction/call-shape.ts'
 import { endsOf } from '../compaction/phrases.ts'
 import {
   countLines,
@@ -144,7 +144,7 @@ export function workOf(calls: readonly Pick<Call, 'input' | 'outcome'>[]): Work 
       const known = edits.get(path) ?? 0
       // The newest last, whatever came before.
       edits.delete(path)
-      edits.set(path, known + (deed === 'edited' || deed === 'written' ? 1 : 0))
+      edits.set(path, known + (isChange({ deed }) ? 1 : 0))
     }
   }
   return {
