@@ -5,7 +5,7 @@ import { answered, call, Pen, result, said, start } from '../testing/builders.ts
 import { explainBoundary } from './explained.ts'
 import { unanswered } from './kept-messages.ts'
 import { plan, rewritten, type PlanOptions } from './ladder.ts'
-import { parseSections } from './sections.ts'
+import { parseSections, titledLines } from './sections.ts'
 
 function worked(): Fold {
   const fold = new Fold()
@@ -66,7 +66,7 @@ describe('lines at a boundary', () => {
         ),
       )
     const again = planned(fold).details.join('\n')
-    const kept = details.flatMap((item) => item.split('\n').slice(1)).filter((line) => again.includes(line))
+    const kept = details.flatMap((item) => titledLines(item).lines).filter((line) => again.includes(line))
     expect(kept.length).toBeGreaterThan(0)
     expect(again.split('\n').filter((line) => line.includes('Lines likely to be needed'))).toEqual([])
   })
@@ -75,7 +75,7 @@ describe('lines at a boundary', () => {
     const fold = worked()
     const { edit, details } = planned(fold)
     const { kept, left, weights } = explainBoundary(fold, edit)
-    const lines = new Set(details.flatMap((item) => item.split('\n').slice(1)))
+    const lines = new Set(details.flatMap((item) => titledLines(item).lines))
     expect(new Set(kept.map(({ line }) => line))).toEqual(lines)
     expect(left.length).toBeGreaterThan(0)
     for (const one of left) expect(lines.has(one.line)).toBe(false)

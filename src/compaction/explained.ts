@@ -13,7 +13,7 @@ import type { Line } from './scoring/lines.ts'
 import { nameFeatures } from './scoring/names.ts'
 import { pieceFeatures } from './scoring/pieces.ts'
 import { surveyOf } from './scoring/survey.ts'
-import { parseSections } from './sections.ts'
+import { parseSections, titledLines } from './sections.ts'
 
 export interface ExplainedLine {
   readonly line: string
@@ -76,7 +76,7 @@ export function explainBoundary(fold: Fold, edit: SummaryEdit): Explained {
   const after = parts.findIndex((part) => part.from > edit.to)
   const end = after < 0 ? parts.length : after
   const items = parseSections(edit.text)?.details ?? []
-  const stayed = new Set(items.flatMap((item) => item.split('\n').slice(1)))
+  const stayed = new Set(items.flatMap((item) => titledLines(item).lines))
   const isKept = ({ text }: Line): boolean => stayed.has(text.trim())
   const inSpan = all.survey.lines
     .map((line, index) => ({ line, index }))

@@ -79,6 +79,39 @@ export function parseSections(text: string): Sections | null {
   return isOurs ? found : null
 }
 
+// An item of lines under what they belong to: `title [refs]: line`, then its other lines. Without a line beside the title, as
+// earlier versions wrote it and as it is where none can stand there, it ends with the refs.
+
+const refsAtEnd = / \[[\d, ]+\]$/
+const refsBefore = /^(.*?) \[[\d, ]+\]: (.*)$/s
+
+export interface TitledLines {
+  readonly title: string
+  readonly lines: readonly string[]
+}
+
+export function titledItem(
+  { title, lines }: TitledLines,
+  refs: readonly number[],
+  beside: string | null,
+): string {
+  const head = `${title} [${refs.join(', ')}]`
+  return [beside === null ? head : `${head}: ${beside}`, ...lines].join('\n')
+}
+
+/** Whether what is read of both is both again. */
+export const canStandBeside = (title: string, line: string): boolean =>
+  !refsAtEnd.test(line) && !refsBefore.test(`${title}: `)
+
+/** The line beside the title is the first. */
+export function titledLines(item: string): TitledLines {
+  const [head = '', ...lines] = item.split('\n')
+  const both = refsAtEnd.test(head) ? null : refsBefore.exec(head)
+  return both === null
+    ? { title: head.replace(refsAtEnd, ''), lines }
+    : { title: both[1]!, lines: [both[2]!, ...lines] }
+}
+
 /** Older lines first. Newer work replaces what it is about, the task list and where the work stood. */
 export function mergeSections(older: Sections, newer: Sections): Sections {
   const hasNews = sectionNames.some((name) => newer[name].length > 0)

@@ -6,6 +6,7 @@ import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ScoreWeights } from '../../settings/score-weights.ts'
 import { namesIn } from '../phrases.ts'
+import { canStandBeside, titledItem } from '../sections.ts'
 import { lineValues, wordsIn, type Line } from './lines.ts'
 import { nameValues } from './names.ts'
 import type { Survey } from './survey.ts'
@@ -225,7 +226,10 @@ export interface Grouped {
   readonly lines: readonly Line[]
 }
 
-/** Chosen lines under what they belong to, subjects by their oldest line, lines in their order. */
+/**
+ * Chosen lines under what they belong to, subjects by their oldest line, lines in their order. The one that was worth most says
+ * beside the title what is in it, where that takes nothing from it: it stands before the others.
+ */
 export function groupedLines(survey: Survey, { chosen }: Choice): Grouped {
   const groups = new Map<number, Line[]>()
   for (const { line } of chosen.toSorted((a, b) => a.index - b.index)) {
@@ -233,14 +237,30 @@ export function groupedLines(survey: Survey, { chosen }: Choice): Grouped {
     if (own === undefined) groups.set(line.subject, [line])
     else own.push(line)
   }
+  const turns = new Map(chosen.map(({ line }, turn) => [line, turn]))
   const shown: Line[] = []
   const items = [...groups].map(([subject, lines]) => {
     const refs = [...new Set(lines.map(({ at }) => at))].slice(-defaults.score.refs)
     const { title } = survey.subjects[subject]!
     const texts = new Map(lines.map((line) => [line.text.trim(), line]))
     texts.delete(title)
-    shown.push(...texts.values())
-    return [`${title} [${refs.join(', ')}]`, ...texts.keys()].join('\n')
+    let [beside, first]: [string | null, number] = [null, Infinity]
+    for (const [text, line] of texts)
+      if (turns.get(line)! < first && saysBeside(title, text)) [beside, first] = [text, turns.get(line)!]
+    if (beside !== null) shown.push(texts.get(beside)!)
+    const others = [...texts.keys()].filter((text) => text !== beside)
+    shown.push(...others.map((text) => texts.get(text)!))
+    return titledItem({ title, lines: others }, refs, beside)
   })
   return { items, lines: shown }
 }
+
+/** A name that stands alone in its line is found where it stands alone: such a line stays one of its own. */
+function saysBeside(title: string, text: string): boolean {
+  if (title.length + text.length > defaults.score.lineChars || !canStandBeside(title, text)) return false
+  return [...namesIn(text)].every((name) => wordsBeside(name, text))
+}
+
+const wordRun = /[\p{L}\p{N}_@~./-]+/gu
+const wordsBeside = (name: string, text: string): boolean =>
+  wordsIn(text.replaceAll(wordRun, (word) => (word.includes(name) ? ' ' : word))).size > 0

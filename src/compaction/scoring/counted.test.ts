@@ -8,7 +8,7 @@ import type { Counted, Fact, SummaryEdit } from '../../transcript/fact.ts'
 import { seq } from '../../transcript/ids.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { plan } from '../ladder.ts'
-import { parseSections } from '../sections.ts'
+import { parseSections, titledLines } from '../sections.ts'
 import { usageIn } from '../file-work.ts'
 import { soundCounted } from './sound.ts'
 import { surveyOf } from './survey.ts'
@@ -154,7 +154,7 @@ describe('[O44] what a boundary had counted', () => {
 
   it('says of each kept line where it came from: its entry, who said it, when', () => {
     const { fold, edit } = compacted(rounds(0, 40))
-    const kept = parseSections(edit.text)!.details.flatMap((item) => item.split('\n').slice(1))
+    const kept = parseSections(edit.text)!.details.flatMap((item) => titledLines(item).lines)
     expect(kept.length).toBeGreaterThan(10)
     expect(edit.counted!.lines).toHaveLength(kept.length)
     const original = surveyed(read(rounds(0, 40)).fold).lines
@@ -311,7 +311,7 @@ describe('[O44] what a boundary had counted', () => {
       const edit = edits.find(({ kind }) => kind === 'summary') as SummaryEdit
       const items = parseSections(edit.text)!.details
       fromPieces += items.filter((item) => item.startsWith('kept before')).length
-      const lines = items.flatMap((item) => item.split('\n').slice(1))
+      const lines = items.flatMap((item) => titledLines(item).lines)
       for (const [index, line] of lines.entries()) {
         const at = fold.units.find(seq(edit.counted!.lines[index]![0]))
         expect(at?.blocks.map(blockWords).join('\n')).toContain(line)

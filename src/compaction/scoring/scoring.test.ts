@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Fold } from '../../projection/fold.ts'
 import { answered, call, Pen, result, said, start } from '../../testing/builders.ts'
@@ -5,6 +6,7 @@ import { scoreWeights } from '../../settings/score-weights.ts'
 import type { Fact } from '../../transcript/fact.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { chanceOf, chooseLines, groupedLines, scored, type Scored } from './choice.ts'
+import { titledLines } from '../sections.ts'
 import { lineFeatures, type Line } from './lines.ts'
 import { nameFeatures, newCounts } from './names.ts'
 import { surveyOf, type Survey } from './survey.ts'
@@ -80,8 +82,9 @@ describe('the score', () => {
       const shown = new Set(all.survey.shown.slice(span.end).flatMap((names) => [...names]))
       for (const { names } of lines) expect(names.some((name) => !shown.has(name))).toBe(true)
       for (const item of groupedLines(all.survey, choice).items) {
-        const [title, ...texts] = item.split('\n')
-        expect(title).toMatch(/^src\/part_\d\.ts \[[\d, ]+\]$/)
+        const { title, lines: texts } = titledLines(item)
+        expect(title).toMatch(/^src\/part_\d\.ts$/)
+        if (texts.length > 0) expect(item.split('\n')[0]).toMatch(/^src\/part_\d\.ts \[[\d, ]+\]: const total_/)
         for (const text of texts)
           expect(text).toMatch(/^const total_\d_\d+ = compute_rows\(\d+\) \/\/ of the month$/)
       }
@@ -109,6 +112,47 @@ describe('the score', () => {
     const tokensOf = (subject: number): number => 12 + titleWeight * all.title(subject).tokens
     expect(first!.worth).toBeCloseTo((0.9 * 0.8 + 0.3 * titleHelps * 0.8) / tokensOf(0), 6)
     expect(second!.worth).toBeCloseTo((0.3 * (0.8 - titleHelps * 0.8)) / tokensOf(1), 6)
+  })
+
+  it('[O39] says beside a title the line under it that was worth most, and leaves alone what stands alone', () => {
+    const texts = ['name_0', 'name_1 rounds the totals', 'name_2 holds the rows', 'name_3 of the notes [7]']
+    const needs = [0.9, 0.3, 0.8, 0.9]
+    const all = madeUp(
+      ['src/a.ts'],
+      needs,
+      texts.map((text, index) => ({ text, names: [index], at: index + 1 })),
+    )
+    const choice = chooseLines(all, { start: 0, end: 1 }, 900)
+    expect(choice.chosen.map(({ index }) => index)).toEqual([3, 0, 2, 1])
+    const { items, lines } = groupedLines(all.survey, choice)
+    expect(items).toEqual([
+      'src/a.ts [2, 3, 4]: name_2 holds the rows\nname_0\nname_1 rounds the totals\nname_3 of the notes [7]',
+    ])
+    expect(lines.map(({ text }) => text)).toEqual(titledLines(items[0]!).lines)
+    // Nothing can stand beside a title that reads like one with a line.
+    const odd = { ...all.survey, subjects: [{ title: '`sed [3]: x`', last: 0, work: 0 }] }
+    const [kept] = groupedLines(odd, choice).items
+    expect(titledLines(kept!)).toEqual({ title: '`sed [3]: x`', lines: texts })
+    const long = { ...all.survey, subjects: [{ title: 'x'.repeat(defaults.score.lineChars - 20), last: 0, work: 0 }] }
+    expect(titledLines(groupedLines(long, choice).items[0]!).lines).toEqual(texts)
+  })
+
+  it('[O39] reads back what it wrote, whatever stands in titles and lines', () => {
+    let beside = 0
+    const word = fc.constantFrom('name_0', 'total', '[3]', ' [3]', ']: ', ': ', '[1, 2]: ', '\u2028', '\r', 'ü', '`')
+    const words = fc.array(word, { minLength: 1, maxLength: 6 }).map((all) => `a${all.join('')}z`)
+    fc.assert(
+      fc.property(words, fc.uniqueArray(words, { minLength: 1, maxLength: 4 }), (title, texts) => {
+        const all = madeUp([title], [0.9], texts.map((text, at) => ({ text, names: [0], at: at + 1 })))
+        const chosen = all.survey.lines.map((line, index) => ({ line, index, worth: 1 }))
+        const { items, lines } = groupedLines(all.survey, { chosen, left: [] })
+        expect(titledLines(items[0]!)).toEqual({ title, lines: lines.map(({ text }) => text) })
+        expect(titledLines(items[0]!).lines.toSorted()).toEqual(texts.filter((text) => text !== title).toSorted())
+        if (items[0]!.split('\n').length === texts.length) beside++
+      }),
+      { numRuns: 500 },
+    )
+    expect(beside).toBeGreaterThan(50)
   })
 
   it('[O39] does not choose what a person said: that stays word for word beside the lines', () => {

@@ -11,7 +11,7 @@ import { isCall, pieceIn, plainCall, type CallBlock } from '../plain-call.ts'
 import { isRestored, isSkillText } from '../restoring.ts'
 import { errorLine, namesIn } from '../phrases.ts'
 import type { Fold } from '../../projection/fold.ts'
-import { parseSections } from '../sections.ts'
+import { parseSections, titledLines } from '../sections.ts'
 import { bornAs, countedAt, countedIn, countsFrom, hiddenAnswers, type HiddenAnswers } from './counted.ts'
 import { piecesOf, wordsIn, type Line, type LineRole, type ReadLines } from './lines.ts'
 import { newCounts, type NameCounts } from './names.ts'
@@ -198,8 +198,8 @@ class Reader {
       let next = 0
       const known = this.#linesOf(part, sections.details)
       for (const item of sections.details) {
-        const [title, ...lines] = item.split('\n')
-        const subject = this.#subject(headingOf(title!))
+        const { title, lines } = titledLines(item)
+        const subject = this.#subject(title)
         for (const line of lines) {
           const born = bornAs(known?.[next++])
           const of = {
@@ -219,7 +219,7 @@ class Reader {
   /** Where the lines of a text came from; null where they are not those that were written down. */
   #linesOf({ from }: Part, details: readonly string[]): Counted['lines'] | null {
     const lines = countedAt(this.#context.fold, from)?.lines
-    const count = details.reduce((sum, item) => sum + item.split('\n').length - 1, 0)
+    const count = details.reduce((sum, item) => sum + titledLines(item).lines.length, 0)
     return lines?.length === count ? lines : null
   }
 
@@ -341,7 +341,4 @@ const mostAsked = 8000
 const keptByOthers = /^<kept [^>]*from="(?!user)/
 const saidTitle = 'said'
 const injectedTitle = 'attached'
-/** A title without the refs beside it. */
-const headingOf = (line: string): string => line.replace(/ \[[\d, ]+\]$/, '')
-
 const keptTitle = 'kept before'
