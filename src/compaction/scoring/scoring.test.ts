@@ -84,7 +84,8 @@ describe('the score', () => {
       for (const item of groupedLines(all.survey, choice).items) {
         const { title, lines: texts } = titledLines(item)
         expect(title).toMatch(/^src\/part_\d\.ts$/)
-        if (texts.length > 0) expect(item.split('\n')[0]).toMatch(/^src\/part_\d\.ts \[[\d, ]+\]: const total_/)
+        if (texts.length > 0)
+          expect(item.split('\n')[0]).toMatch(/^src\/part_\d\.ts \[[\d, ]+\]: const total_/)
         for (const text of texts)
           expect(text).toMatch(/^const total_\d_\d+ = compute_rows\(\d+\) \/\/ of the month$/)
       }
@@ -133,21 +134,42 @@ describe('the score', () => {
     const odd = { ...all.survey, subjects: [{ title: '`sed [3]: x`', last: 0, work: 0 }] }
     const [kept] = groupedLines(odd, choice).items
     expect(titledLines(kept!)).toEqual({ title: '`sed [3]: x`', lines: texts })
-    const long = { ...all.survey, subjects: [{ title: 'x'.repeat(defaults.score.lineChars - 20), last: 0, work: 0 }] }
+    const long = {
+      ...all.survey,
+      subjects: [{ title: 'x'.repeat(defaults.score.lineChars - 20), last: 0, work: 0 }],
+    }
     expect(titledLines(groupedLines(long, choice).items[0]!).lines).toEqual(texts)
   })
 
   it('[O39] reads back what it wrote, whatever stands in titles and lines', () => {
     let beside = 0
-    const word = fc.constantFrom('name_0', 'total', '[3]', ' [3]', ']: ', ': ', '[1, 2]: ', '\u2028', '\r', 'ü', '`')
+    const word = fc.constantFrom(
+      'name_0',
+      'total',
+      '[3]',
+      ' [3]',
+      ']: ',
+      ': ',
+      '[1, 2]: ',
+      '\u2028',
+      '\r',
+      'ü',
+      '`',
+    )
     const words = fc.array(word, { minLength: 1, maxLength: 6 }).map((all) => `a${all.join('')}z`)
     fc.assert(
       fc.property(words, fc.uniqueArray(words, { minLength: 1, maxLength: 4 }), (title, texts) => {
-        const all = madeUp([title], [0.9], texts.map((text, at) => ({ text, names: [0], at: at + 1 })))
+        const all = madeUp(
+          [title],
+          [0.9],
+          texts.map((text, at) => ({ text, names: [0], at: at + 1 })),
+        )
         const chosen = all.survey.lines.map((line, index) => ({ line, index, worth: 1 }))
         const { items, lines } = groupedLines(all.survey, { chosen, left: [] })
         expect(titledLines(items[0]!)).toEqual({ title, lines: lines.map(({ text }) => text) })
-        expect(titledLines(items[0]!).lines.toSorted()).toEqual(texts.filter((text) => text !== title).toSorted())
+        expect(titledLines(items[0]!).lines.toSorted()).toEqual(
+          texts.filter((text) => text !== title).toSorted(),
+        )
         if (items[0]!.split('\n').length === texts.length) beside++
       }),
       { numRuns: 500 },
