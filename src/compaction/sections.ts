@@ -79,32 +79,28 @@ export function parseSections(text: string): Sections | null {
   return isOurs ? found : null
 }
 
-// An item of lines under what they belong to: `title [refs]: line`, then its other lines. Without a line beside the title, as
-// earlier versions wrote it and as it is where none can stand there, it ends with the refs.
+// An item of lines under what they belong to: `title [refs]: line`, then its other lines. Where no line leads, and as earlier
+// versions wrote it, the first ends with the refs.
 
 const refsAtEnd = / \[[\d, ]+\]$/
 const refsBefore = /^(.*?) \[[\d, ]+\]: (.*)$/s
 
-export interface TitledLines {
-  readonly title: string
-  readonly lines: readonly string[]
-}
-
 export function titledItem(
-  { title, lines }: TitledLines,
+  title: string,
   refs: readonly number[],
-  beside: string | null,
+  lead: string | undefined,
+  others: readonly string[],
 ): string {
   const head = `${title} [${refs.join(', ')}]`
-  return [beside === null ? head : `${head}: ${beside}`, ...lines].join('\n')
+  return [lead === undefined ? head : `${head}: ${lead}`, ...others].join('\n')
 }
 
-/** Whether what is read of both is both again. */
-export const canStandBeside = (title: string, line: string): boolean =>
+/** Whether title and line are read back as they are. */
+export const canLead = (title: string, line: string): boolean =>
   !refsAtEnd.test(line) && !refsBefore.test(`${title}: `)
 
-/** The line beside the title is the first. */
-export function titledLines(item: string): TitledLines {
+/** The line that leads is the first. */
+export function titledLines(item: string): { readonly title: string; readonly lines: readonly string[] } {
   const [head = '', ...lines] = item.split('\n')
   const both = refsAtEnd.test(head) ? null : refsBefore.exec(head)
   return both === null

@@ -6,7 +6,7 @@ import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ScoreWeights } from '../../settings/score-weights.ts'
 import { namesIn } from '../phrases.ts'
-import { canStandBeside, titledItem } from '../sections.ts'
+import { canLead, titledItem } from '../sections.ts'
 import { lineValues, wordsIn, type Line } from './lines.ts'
 import { nameValues } from './names.ts'
 import type { Survey } from './survey.ts'
@@ -227,8 +227,8 @@ export interface Grouped {
 }
 
 /**
- * Chosen lines under what they belong to, subjects by their oldest line, lines in their order. The one that was worth most says
- * beside the title what is in it, where that takes nothing from it: it stands before the others.
+ * Chosen lines under what they belong to, subjects by their oldest line, lines in their order. The one that was worth most leads:
+ * it stands behind the title, so that this says at once what is in it, where that takes nothing from the line.
  */
 export function groupedLines(survey: Survey, { chosen }: Choice): Grouped {
   const groups = new Map<number, Line[]>()
@@ -244,23 +244,23 @@ export function groupedLines(survey: Survey, { chosen }: Choice): Grouped {
     const { title } = survey.subjects[subject]!
     const texts = new Map(lines.map((line) => [line.text.trim(), line]))
     texts.delete(title)
-    let [beside, first]: [string | null, number] = [null, Infinity]
-    for (const [text, line] of texts)
-      if (turns.get(line)! < first && saysBeside(title, text)) [beside, first] = [text, turns.get(line)!]
-    if (beside !== null) shown.push(texts.get(beside)!)
-    const others = [...texts.keys()].filter((text) => text !== beside)
-    shown.push(...others.map((text) => texts.get(text)!))
-    return titledItem({ title, lines: others }, refs, beside)
+    const lead = [...texts]
+      .toSorted(([, a], [, b]) => turns.get(a)! - turns.get(b)!)
+      .find(([text]) => saysAtOnce(title, text))?.[0]
+    const others = [...texts.keys()].filter((text) => text !== lead)
+    const inOrder = lead === undefined ? others : [lead, ...others]
+    shown.push(...inOrder.map((text) => texts.get(text)!))
+    return titledItem(title, refs, lead, others)
   })
   return { items, lines: shown }
 }
 
 /** A name that stands alone in its line is found where it stands alone: such a line stays one of its own. */
-function saysBeside(title: string, text: string): boolean {
-  if (title.length + text.length > defaults.score.lineChars || !canStandBeside(title, text)) return false
-  return [...namesIn(text)].every((name) => wordsBeside(name, text))
+function saysAtOnce(title: string, text: string): boolean {
+  if (title.length + text.length > defaults.score.lineChars || !canLead(title, text)) return false
+  return [...namesIn(text)].every((name) => hasWordsAround(name, text))
 }
 
 const wordRun = /[\p{L}\p{N}_@~./-]+/gu
-const wordsBeside = (name: string, text: string): boolean =>
+const hasWordsAround = (name: string, text: string): boolean =>
   wordsIn(text.replaceAll(wordRun, (word) => (word.includes(name) ? ' ' : word))).size > 0

@@ -115,7 +115,7 @@ describe('the score', () => {
     expect(second!.worth).toBeCloseTo((0.3 * (0.8 - titleHelps * 0.8)) / tokensOf(1), 6)
   })
 
-  it('[O39] says beside a title the line under it that was worth most, and leaves alone what stands alone', () => {
+  it('[O39] says behind a title the line under it that was worth most, and leaves alone what stands alone', () => {
     const texts = ['name_0', 'name_1 rounds the totals', 'name_2 holds the rows', 'name_3 of the notes [7]']
     const needs = [0.9, 0.3, 0.8, 0.9]
     const all = madeUp(
@@ -130,7 +130,7 @@ describe('the score', () => {
       'src/a.ts [2, 3, 4]: name_2 holds the rows\nname_0\nname_1 rounds the totals\nname_3 of the notes [7]',
     ])
     expect(lines.map(({ text }) => text)).toEqual(titledLines(items[0]!).lines)
-    // Nothing can stand beside a title that reads like one with a line.
+    // Nothing leads behind a title that reads like one with a line.
     const odd = { ...all.survey, subjects: [{ title: '`sed [3]: x`', last: 0, work: 0 }] }
     const [kept] = groupedLines(odd, choice).items
     expect(titledLines(kept!)).toEqual({ title: '`sed [3]: x`', lines: texts })
@@ -142,7 +142,7 @@ describe('the score', () => {
   })
 
   it('[O39] reads back what it wrote, whatever stands in titles and lines', () => {
-    let beside = 0
+    let leading = 0
     const word = fc.constantFrom(
       'name_0',
       'total',
@@ -170,11 +170,11 @@ describe('the score', () => {
         expect(titledLines(items[0]!).lines.toSorted()).toEqual(
           texts.filter((text) => text !== title).toSorted(),
         )
-        if (items[0]!.split('\n').length === texts.length) beside++
+        if (items[0]!.split('\n').length === texts.length) leading++
       }),
       { numRuns: 500 },
     )
-    expect(beside).toBeGreaterThan(50)
+    expect(leading).toBeGreaterThan(50)
   })
 
   it('[O39] does not choose what a person said: that stays word for word beside the lines', () => {
