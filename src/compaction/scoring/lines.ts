@@ -93,6 +93,9 @@ export function wordsIn(text: string): ReadonlySet<string> {
   return words
 }
 
+/** Nothing is left of a file's line but the number it was shown with. Commands that put numbers otherwise were asked for them. */
+export const isNumberAlone = (line: string): boolean => /^\s*\d+→[^\p{L}\d]*$/u.test(line)
+
 /** Lines as they can stay; a long one in pieces that are cut at blanks. */
 export function piecesOf(lines: readonly string[]): readonly string[] {
   const { lineChars } = defaults.score

@@ -95,6 +95,17 @@ describe('the score', () => {
     expect(chooseLines(all, span, 900, [beside]).chosen).toEqual([])
   })
 
+  it('[O39] never takes a line of which only the number is left that it was shown with', () => {
+    const shown = ['   160→', '   161→\treturn total_rows', '   162→\t})', '163', '164\t}', 'v165→']
+    const read = [
+      answered([call('c0', 'zz', { q: 'src/a.ts' })], { id: 'm0' }),
+      result('c0', shown.join('\n')),
+    ]
+    const { lines } = surveyOf(contextOf([said('go'), ...read, ...rounds(3)]))
+    const texts = lines.map(({ text }) => text)
+    for (const line of shown) expect([line, texts.includes(line)]).toEqual([line, !/^ *16[02]→/.test(line)])
+  })
+
   it('[O39] weighs a title with all the lines under it, not with the first alone', () => {
     const long = `src/${'deep_folder/'.repeat(7)}totals.ts`
     const all = madeUp([long, 'b.ts'], [0.2, 0.2, 0.2], [{ names: [0, 1] }, { names: [2], subject: 1 }])
