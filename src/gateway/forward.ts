@@ -57,7 +57,8 @@ export interface Forwarded {
   /** Path and query as the client sent them. */
   readonly path: string
   readonly rawHeaders: RawHeaders
-  readonly agent: Agent
+  /** Who keeps connections; `false` for one of its own. */
+  readonly agent: Agent | false
   readonly signal: AbortSignal
 }
 
@@ -77,9 +78,10 @@ export async function forward(
 ): Promise<IncomingMessage> {
   const first = await sent(forwarded, body)
   if (first.ok) return first.answer
-  // A kept connection that the upstream closed while it was idle: nobody has read the request.
+  // A kept connection that the upstream closed while it was idle: nobody has read the request. It goes out on a new one: others that
+  // were kept may be as old.
   if (!first.isStale || !(body instanceof Uint8Array)) throw first.error
-  const again = await sent(forwarded, body)
+  const again = await sent({ ...forwarded, agent: false }, body)
   if (again.ok) return again.answer
   throw again.error
 }

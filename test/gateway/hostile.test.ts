@@ -295,6 +295,26 @@ describe('an upstream that misbehaves', () => {
     expect(behind.got).toHaveLength(3)
   })
 
+  it('[GW12] where it closed every kept connection the request goes out on a new one', async () => {
+    const used = new WeakSet()
+    const waiting: (() => void)[] = []
+    const together = 4
+    const behind = await upstream(({ incoming, number }, response) => {
+      if (used.has(incoming.socket)) return void incoming.socket.destroy()
+      used.add(incoming.socket)
+      if (number > together) return answers(response, messageOf('ok'))
+      waiting.push(() => answers(response, messageOf('ok')))
+      if (number === together) for (const go of waiting) go()
+    })
+    const { url } = await world.gateway(behind.url)
+    const ask = async (at: number) => (await send(`${url}/v1/messages`, asking([says(`go ${at}`)]))).status
+    const many = Array.from({ length: together }, (_, at) => at)
+    expect(await Promise.all(many.map((at) => ask(at)))).toEqual(many.map(() => 200))
+    // None of the kept ones takes another request.
+    expect(await ask(together)).toBe(200)
+    expect(behind.got).toHaveLength(together + 2)
+  })
+
   it('[GW17] gone for the second try: the client gets its first word', async () => {
     const refusal = JSON.stringify({
       type: 'error',
