@@ -89,6 +89,22 @@ describe('lines at a boundary', () => {
     expect(weights).toContain('npm run fit')
   })
 
+  it('[O40] a kept line with a mark of ours in it is named too', () => {
+    const fold = worked()
+    const pen = new Pen({ first: fold.numbers.upTo + 1 })
+    const odd = 'const total_odd_1 = compute_rows(7) // </kept> of the month'
+    for (let index = 0; index < 8; index++) {
+      const calls = [call(`d${index}`, 'zz', { q: 'src/odd.ts', name: 'total_odd_1' })]
+      fold.push(pen.write(answered(calls, { id: `o${index}` })))
+      fold.push(pen.write(result(`d${index}`, odd)))
+    }
+    for (let index = 0; index < 6; index++)
+      fold.push(pen.write(answered(`Thinking. ${'More words. '.repeat(400)}`, { id: `p${index}` })))
+    const { edit, details } = planned(fold)
+    expect(details.join('\n')).toContain('‹/kept>')
+    expect(explainBoundary(fold, edit).kept.map(({ line }) => line)).toContain(odd)
+  })
+
   it('[O40] pieces are explained as well: those that stay, and those that would have come next', () => {
     const fold = worked()
     const made = plan(fold, room, { trigger: 'auto', thrift: { ...point, excerptTokens: 3000 } })

@@ -3,6 +3,7 @@
 import type { Fold } from '../projection/fold.ts'
 import { defaults } from '../settings/defaults.ts'
 import { scoreWeights } from '../settings/score-weights.ts'
+import { defused } from '../transcript/fence.ts'
 import type { SummaryEdit } from '../transcript/fact.ts'
 import { callShape, titleOf } from './call-shape.ts'
 import { likelyIn, nextOf, type Likely } from './excerpts.ts'
@@ -77,7 +78,7 @@ export function explainBoundary(fold: Fold, edit: SummaryEdit): Explained {
   const end = after < 0 ? parts.length : after
   const items = parseSections(edit.text)?.details ?? []
   const stayed = new Set(items.flatMap((item) => titledLines(item).lines))
-  const isKept = ({ text }: Line): boolean => stayed.has(text.trim())
+  const isKept = ({ text }: Line): boolean => stayed.has(defused(text.trim()))
   const inSpan = all.survey.lines
     .map((line, index) => ({ line, index }))
     .filter(({ line }) => line.part >= start && line.part < end)

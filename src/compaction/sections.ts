@@ -2,6 +2,7 @@
 // predecessor back into lines and goes on from there, instead of wrapping one summary into the next.
 //
 // Format: `## heading`, then `- line`; a further line of the same item begins with two blanks.
+import { redact } from '../disk/redact.ts'
 import { estimateText } from '../projection/tokens.ts'
 
 /** In the order in which they are shown. */
@@ -95,9 +96,17 @@ export function titledItem(
   return [lead === undefined ? head : `${head}: ${lead}`, ...others].join('\n')
 }
 
-/** Whether title and line are read back as they are. */
-export const canLead = (title: string, line: string): boolean =>
-  !refsAtEnd.test(line) && !refsBefore.test(`${title}: `)
+/**
+ * Whether title and line stand on one line as they do apart: both are read back as they are, and nothing in one is taken for a
+ * secret beside the other, nor hides one.
+ */
+export function canLead(title: string, refs: readonly number[], line: string): boolean {
+  const head = titledItem(title, refs, line, [])
+  const { title: read, lines } = titledLines(head)
+  const isRead = read === title && lines.length === 1 && lines[0] === line
+  const apart = titledItem(title, refs, undefined, [line])
+  return isRead && [apart, head].every((text) => redact(text).text === text)
+}
 
 /** The line that leads is the first. */
 export function titledLines(item: string): { readonly title: string; readonly lines: readonly string[] } {

@@ -7,7 +7,7 @@ import { defaults } from '../../settings/defaults.ts'
 import type { ScoreWeights } from '../../settings/score-weights.ts'
 import { namesIn } from '../phrases.ts'
 import { canLead, titledItem } from '../sections.ts'
-import { lineValues, wordsIn, type Line } from './lines.ts'
+import { isNumberAlone, lineValues, wordsIn, type Line } from './lines.ts'
 import { nameValues } from './names.ts'
 import type { Survey } from './survey.ts'
 
@@ -134,7 +134,7 @@ export function chooseLines(
   }
   const heap = new Heap()
   for (const [index, line] of survey.lines.entries()) {
-    if (line.part < start || line.part >= end) continue
+    if (line.part < start || line.part >= end || isNumberAlone(line.text)) continue
     // No line helps more than surely: what it truly adds is asked when its turn comes.
     const most = worthOf(line, 1)
     if (most > 0) heap.push(index, most)
@@ -246,7 +246,7 @@ export function groupedLines(survey: Survey, { chosen }: Choice): Grouped {
     texts.delete(title)
     const lead = [...texts]
       .toSorted(([, a], [, b]) => turns.get(a)! - turns.get(b)!)
-      .find(([text]) => saysAtOnce(title, text))?.[0]
+      .find(([text]) => saysAtOnce(title, refs, text))?.[0]
     const others = [...texts.keys()].filter((text) => text !== lead)
     const inOrder = lead === undefined ? others : [lead, ...others]
     shown.push(...inOrder.map((text) => texts.get(text)!))
@@ -256,9 +256,9 @@ export function groupedLines(survey: Survey, { chosen }: Choice): Grouped {
 }
 
 /** A name that stands alone in its line is found where it stands alone: such a line stays one of its own. */
-function saysAtOnce(title: string, text: string): boolean {
-  if (title.length + text.length > defaults.score.lineChars || !canLead(title, text)) return false
-  return [...namesIn(text)].every((name) => hasWordsAround(name, text))
+function saysAtOnce(title: string, refs: readonly number[], text: string): boolean {
+  if (title.length + text.length > defaults.score.lineChars) return false
+  return [...namesIn(text)].every((name) => hasWordsAround(name, text)) && canLead(title, refs, text)
 }
 
 const wordRun = /[\p{L}\p{N}_@~./-]+/gu

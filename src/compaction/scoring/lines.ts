@@ -94,7 +94,7 @@ export function wordsIn(text: string): ReadonlySet<string> {
 }
 
 /** Nothing is left of a file's line but the number it was shown with. Commands that put numbers otherwise were asked for them. */
-export const isNumberAlone = (line: string): boolean => /^\s*\d+→[^\p{L}\d]*$/u.test(line)
+export const isNumberAlone = (line: string): boolean => /^\s*\d+→[\s{}()[\];,]*$/u.test(line)
 
 /** Lines as they can stay; a long one in pieces that are cut at blanks. */
 export function piecesOf(lines: readonly string[]): readonly string[] {

@@ -1,12 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { redact } from '../../disk/redact.ts'
 import { Fold } from '../../projection/fold.ts'
 import { answered, call, Pen, result, said, start } from '../../testing/builders.ts'
 import { scoreWeights } from '../../settings/score-weights.ts'
 import type { Fact } from '../../transcript/fact.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { chanceOf, chooseLines, groupedLines, scored, type Scored } from './choice.ts'
-import { titledLines } from '../sections.ts'
+import { titledItem, titledLines } from '../sections.ts'
 import { lineFeatures, type Line } from './lines.ts'
 import { nameFeatures, newCounts } from './names.ts'
 import { surveyOf, type Survey } from './survey.ts'
@@ -96,14 +97,20 @@ describe('the score', () => {
   })
 
   it('[O39] never takes a line of which only the number is left that it was shown with', () => {
-    const shown = ['   160→', '   161→\treturn total_rows', '   162→\t})', '163', '164\t}', 'v165→']
+    const shown = ['   160→', '   161→\treturn total_rows', '   162→\t})', '163', '164\t}', 'v165→', '404→❌']
     const read = [
       answered([call('c0', 'zz', { q: 'src/a.ts' })], { id: 'm0' }),
       result('c0', shown.join('\n')),
     ]
-    const { lines } = surveyOf(contextOf([said('go'), ...read, ...rounds(3)]))
-    const texts = lines.map(({ text }) => text)
-    for (const line of shown) expect([line, texts.includes(line)]).toEqual([line, !/^ *16[02]→/.test(line)])
+    const survey = surveyOf(contextOf([said('go'), ...read, ...rounds(3)]))
+    const all = { ...scored(survey, scoreWeights), need: survey.names.map(() => 0.9) }
+    const span = { start: 0, end: survey.shown.length }
+    const texts = shown.filter((text) => {
+      const lines = survey.lines.filter((line) => line.text === text)
+      const one = { ...all, survey: { ...survey, lines } }
+      return chooseLines(one as unknown as Scored, span, 900).chosen.length > 0
+    })
+    expect(texts).toEqual(shown.filter((text) => !/^ *16[02]→/.test(text)))
   })
 
   it('[O39] weighs a title with all the lines under it, not with the first alone', () => {
@@ -154,6 +161,7 @@ describe('the score', () => {
 
   it('[O39] reads back what it wrote, whatever stands in titles and lines', () => {
     let leading = 0
+    let secret = 0
     const word = fc.constantFrom(
       'name_0',
       'total',
@@ -166,8 +174,19 @@ describe('the score', () => {
       '\r',
       'ü',
       '`',
+      "'",
+      '"',
+      ' password=',
+      'Cookie: sid=a8f3k2x9m3p1q7',
+      'mysql ',
+      ' -print0',
+      '${x}',
+      '…',
     )
-    const words = fc.array(word, { minLength: 1, maxLength: 6 }).map((all) => `a${all.join('')}z`)
+    const words = fc
+      .array(word, { minLength: 1, maxLength: 6 })
+      .chain((all) => fc.constantFrom(`a${all.join('')}z`, `a${all.join('')}`, `[${all.join('')}]`))
+      .filter((text) => text === text.trim())
     fc.assert(
       fc.property(words, fc.uniqueArray(words, { minLength: 1, maxLength: 4 }), (title, texts) => {
         const all = madeUp(
@@ -181,11 +200,36 @@ describe('the score', () => {
         expect(titledLines(items[0]!).lines.toSorted()).toEqual(
           texts.filter((text) => text !== title).toSorted(),
         )
+        const refs = all.survey.lines.map(({ at }) => at).slice(-defaults.score.refs)
+        // Secrets are taken out of both as if they stood apart.
+        const apart = titledItem(title, refs, undefined, titledLines(items[0]!).lines)
+        expect(titledLines(redact(items[0]!).text)).toEqual(titledLines(redact(apart).text))
+        if (redact(apart).text !== apart) secret++
         if (items[0]!.split('\n').length === texts.length) leading++
       }),
-      { numRuns: 500 },
+      { numRuns: 2000 },
     )
-    expect(leading).toBeGreaterThan(50)
+    expect(leading).toBeGreaterThan(200)
+    expect(secret).toBeGreaterThan(200)
+  })
+
+  it.each([
+    [
+      'a cookie',
+      'fetch https://a.test Cookie: sid=a8f3k2x9m3p1q7',
+      'GET /rows/{user_id} answers load_rows_v2',
+    ],
+    ['an open quote', '`rg -n "password:" lib`', 'rows_v2("x") of the page'],
+    ['an option of a program', 'ops/mysql_backup.sh', 'find /var/backups_v2 -print0'],
+    ['refs at the end of the title', 'grep Error [42]:', 'raise error_42 of the page'],
+    ['a list of numbers', '`python3 size.py`', '[1024, 768]'],
+  ])('[O39] leaves apart what %s would change', (_, title, text) => {
+    const all = madeUp([title], [0.9], [{ text, names: [0] }])
+    const { items } = groupedLines(all.survey, {
+      chosen: [{ line: all.survey.lines[0]!, index: 0, worth: 1 }],
+      left: [],
+    })
+    expect(items).toEqual([`${title} [1]\n${text}`])
   })
 
   it('[O39] does not choose what a person said: that stays word for word beside the lines', () => {

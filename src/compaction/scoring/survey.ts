@@ -13,7 +13,7 @@ import { errorLine, namesIn } from '../phrases.ts'
 import type { Fold } from '../../projection/fold.ts'
 import { parseSections, titledLines } from '../sections.ts'
 import { bornAs, countedAt, countedIn, countsFrom, hiddenAnswers, type HiddenAnswers } from './counted.ts'
-import { isNumberAlone, piecesOf, wordsIn, type Line, type LineRole, type ReadLines } from './lines.ts'
+import { piecesOf, wordsIn, type Line, type LineRole, type ReadLines } from './lines.ts'
 import { newCounts, type NameCounts } from './names.ts'
 
 export interface Subject {
@@ -279,7 +279,7 @@ class Reader {
         if (!this.#isCounted) this.#count(name, of.count, of.subject)
         this.#shown[this.#part]!.add(name)
       }
-      if (!of.isCandidate || isNumberAlone(line)) continue
+      if (!of.isCandidate) continue
       const tokens = estimateText(line) + 1
       this.#lines.push({
         text: line,

@@ -90,6 +90,9 @@ describe('what compactions keep', () => {
     expect(of('never_seen 8123')).toEqual([true, false, true])
     expect(of('# refused\n8123')).toEqual([true, true, false])
     expect(of('- refused\n  8123')).toEqual([true, true, false])
+    expect(of('- refused [3]: more\n  8123')).toEqual([true, true, false])
+    expect(of('- title [3]: refused\n  8123')).toEqual([true, false, false])
+    expect(of('- title [3]: refused 8123')).toEqual([true, true, false])
     expect(of(`8123 ${'filling '.repeat(60)} refused never_seen`)).toEqual([true, false, false])
   })
 

@@ -1,6 +1,7 @@
 // How much of what was needed a text still holds. The same for every text, whoever wrote it: an atom is looked for in
 // the characters around it and in the heading its line is grouped under, so that joining lines gains nothing.
 import { defaults } from '../../settings/defaults.ts'
+import { titledLines } from '../../compaction/sections.ts'
 import { atomsOf, contentWords, wordsAround } from '../measuring/atoms.ts'
 import { withoutLineNumbers } from '../measuring/texts.ts'
 import type { Detail, Wanted } from './details.ts'
@@ -90,7 +91,7 @@ interface Line {
 const indentOf = (line: string): number => /^\s*/.exec(line)![0].length
 const isHeading = (line: string): boolean => /^(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|\d+\.\s.*:\s*$)/.test(line)
 
-/** The lines of a text, each with the heading it is grouped under: the nearest line before it that is less indented. */
+/** The lines of a text, each with the heading it is grouped under: the nearest line before it that is less indented, without a line of ours that stands behind it. */
 function linesIn(text: string): readonly Line[] {
   const open: { readonly indent: number; readonly line: string }[] = []
   const found: Line[] = []
@@ -98,7 +99,7 @@ function linesIn(text: string): readonly Line[] {
     if (line.trim() === '') continue
     const indent = isHeading(line) ? -1 : indentOf(line)
     while (open.length > 0 && open.at(-1)!.indent >= indent) open.pop()
-    found.push({ line, heading: open.at(-1)?.line ?? '' })
+    found.push({ line, heading: titledLines(open.at(-1)?.line ?? '').title })
     open.push({ indent, line })
   }
   return found
