@@ -56,6 +56,8 @@ for (const file of [
   ...filesBelow(join(root, 'src', 'compaction', 'scoring')),
   ...[
     'compaction/call-shape',
+    'compaction/command-line',
+    'compaction/tool-code',
     'compaction/excerpts',
     'compaction/file-work',
     'compaction/phrases',

@@ -8,6 +8,7 @@ import { lineValuesIn, nameValuesIn } from '../../src/compaction/scoring/choice.
 import { wordsIn } from '../../src/compaction/scoring/lines.ts'
 import { pieceValues } from '../../src/compaction/scoring/pieces.ts'
 import { surveyOf, type Survey } from '../../src/compaction/scoring/survey.ts'
+import { withCodeOpened } from '../../src/compaction/call-shape.ts'
 import { blockWords, stringsIn } from '../../src/projection/folding/render.ts'
 import type { ViewBlock } from '../../src/projection/view.ts'
 import type { PlanContext } from '../../src/compaction/plan-context.ts'
@@ -89,7 +90,7 @@ function usesIn(after: readonly RecordedTurn[]): Uses {
     if (role === 'assistant')
       for (const { block } of content) {
         if (block.type !== 'tool_use' || !('input' in block)) continue
-        for (const leaf of stringsIn(block.input))
+        for (const leaf of withCodeOpened(stringsIn(block.input), stringsIn))
           for (const name of namesIn(leaf)) if (!again.has(name) && !uses.has(name)) uses.set(name, text)
       }
     for (const name of namesIn(text)) again.add(name)

@@ -3,7 +3,9 @@
 import { jsonIn } from '../transcript/json.ts'
 import { isRecord } from '../transcript/content.ts'
 import { defaults } from '../settings/defaults.ts'
+import { isShell, looksRun, patchMark, startsProgram } from './command-line.ts'
 import { lineOf } from './phrases.ts'
+import { toolCodeIn, type ToolCode } from './tool-code.ts'
 
 export type Deed = 'read' | 'written' | 'edited'
 
@@ -24,8 +26,32 @@ export interface CallInput {
 /** Arguments are wrapped a few times; what nests deeper, as values or as JSON in texts, is somebody's trick and says nothing. */
 const mostDepth = 32
 
-/** Every text and number in a value, JSON inside texts opened; without what stands under some keys. */
-export const leavesOf = (value: unknown, without?: RegExp): string[] => leavesAt(value, without, 0)
+/** Every text and number in what a call was given, JSON inside texts and code that calls tools opened; without what stands under some keys. */
+export function leavesOf(input: object, without?: RegExp): readonly string[] {
+  const leaves = leavesAt(input, without, 0)
+  return withCodeOpened(leaves, (inputs) => leavesAt(inputs, without, 0))
+}
+
+/** The texts that a call was given, with what code among them gives to tools in place of that code. */
+export function withCodeOpened(
+  texts: readonly string[],
+  textsIn: (inputs: ToolCode['inputs']) => readonly string[],
+): readonly string[] {
+  const code = codeAmong(texts)
+  if (code === null) return texts
+  const given = [...textsIn(code.inputs), ...code.texts]
+  return texts.flatMap((text) => (text === code.text ? given : [text]))
+}
+
+/** The one text that is code which calls tools; what stands beside the name of a file goes into that file, whatever it looks like. */
+function codeAmong(texts: readonly string[]): (ToolCode & { readonly text: string }) | null {
+  if (texts.some(isFile)) return null
+  for (const text of texts) {
+    const code = isWord(text) ? null : toolCodeIn(text)
+    if (code !== null) return { text, ...code }
+  }
+  return null
+}
 
 function leavesAt(value: unknown, without: RegExp | undefined, depth: number): string[] {
   if (depth > mostDepth) return []
@@ -61,20 +87,13 @@ export const isFile = (text: string): boolean =>
   !/^[\d.]+$/.test(text)
 export const isWord = (text: string): boolean => /^[\w.-]{0,24}$/.test(text)
 
-const shell = /^(?:\/\S*\/)?(?:ba|z|da|fi)?sh$|^(?:powershell|pwsh|cmd)(?:\.exe)?$/
-const program =
-  /^\s*(?:[A-Z_][A-Z0-9_]*=\S*\s+)*(?:sudo\s+)?(?:cd|ls|cat|sed|awk|rg|grep|find|git|gh|go|npm|npx|pnpm|yarn|bun|node|deno|python3?|pip3?|uv|poetry|pytest|cargo|rustc|make|cmake|docker|kubectl|terraform|az|aws|gcloud|curl|wget|echo|printf|head|tail|wc|sort|uniq|tree|touch|mkdir|rm|cp|mv|chmod|which|env|export|source|set|test|jq|diff|tee|nl|bat|less|xargs|tsc|eslint|ruff|mvn|gradle|java|ruby|bundle|rake|perl|php|composer|swift|dotnet|mise|task|just|apply_patch|bash|sh|zsh|true|time|timeout|for|if|while|ps|kill|df|du|date|pwd|stat|file|ssh|scp|tar|unzip|apt|brew|systemctl)(?=[\s;&|]|$)/
-const operator = /(?:^|\s)(?:&&|\|\||\||;|>>?|2>&1|<<)(?:\s|$|['"A-Z])|\s--?[A-Za-z][\w-]*/
-const looksRun = (text: string): boolean =>
-  program.test(text) || (/^\s*[\w./~-]+\s/.test(text) && !/[.!?]\s+[A-Z]/.test(text) && operator.test(text))
-
 /** A list of words that starts a shell, or any program. */
 function listCommand(value: unknown, depth = 0): string | null {
   if (depth > mostDepth) return null
   if (Array.isArray(value) && value.length > 1 && value.every((one) => typeof one === 'string')) {
     const words = value as readonly string[]
-    if (shell.test(words[0]!)) return words.find((one, at) => at > 0 && !one.startsWith('-')) ?? null
-    return program.test(words[0]!) ? words.join(' ') : null
+    if (isShell(words[0]!)) return words.find((one, at) => at > 0 && !one.startsWith('-')) ?? null
+    return startsProgram(words[0]!) ? words.join(' ') : null
   }
   if (typeof value !== 'object' || value === null) return null
   for (const inner of Object.values(value)) {
@@ -84,7 +103,6 @@ function listCommand(value: unknown, depth = 0): string | null {
   return null
 }
 
-export const patchMark = /^\*\*\* Begin Patch|^diff --git |^--- (?:a\/|\S+)[^\n]*\n\+\+\+ /m
 const patchedFile = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(\S[^\n]*)$/gm
 const shownFile = /^\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|sed\s+-n|nl|head|tail|bat|less)\s(?!.*(?:<<|[^2]>))/
 const writtenFile = /(?:^|\s)(?:cat\s*<<|tee\s|sed\s+-i|perl\s+-[a-z]*i)|[^2&]>>?\s*[\w./~-]+\.\w+/
@@ -125,17 +143,44 @@ export function callShape({ input }: CallInput): CallShape {
 function newShape(input: CallInput['input']): CallShape {
   // "find the fault" is a task and no command.
   const isTasks = tasksIn(input) !== null
-  return { ...(isTasks ? { files: [], deed: null, command: null } : shapeOf(input)), isTasks }
+  if (isTasks) return { files: [], deed: null, command: null, isTasks }
+  const code = codeAmong(leavesAt(input, undefined, 0))
+  return { ...(code === null ? shapeOf(input) : codeShape(code)), isTasks }
 }
 
-function shapeOf(input: CallInput['input']): Omit<CallShape, 'isTasks'> {
-  const leaves = leavesOf(input)
-  const patch = leaves.find((text) => patchMark.test(text))
-  if (patch !== undefined) {
-    const files = [...patch.matchAll(patchedFile)].map((match) => match[1]!.trim())
-    if (files.length > 0) return { files: unique(files), deed: 'edited', command: null }
+type Shape = Omit<CallShape, 'isTasks'>
+
+/** All that code does with tools, as of one call: a change before all else. */
+function codeShape({ inputs, texts, commands }: ToolCode): Shape {
+  const shapes = [
+    ...inputs.map(shapeOf),
+    ...commands.map((command) => ({ ...commandShape(command), command })),
+  ]
+  // A patch may stand apart from the call that it is given to.
+  const patched = patchShape(texts)
+  const all = patched === null ? shapes : [patched, ...shapes]
+  const change = all.find(isChange)
+  const run = all.flatMap(({ command }) => command ?? [])
+  const isRead = all.length > 0 && all.every(({ deed }) => deed === 'read')
+  const isPatched = change !== undefined && change.command === null
+  return {
+    files: unique((change === undefined ? all : all.filter(isChange)).flatMap(({ files }) => files)),
+    deed: change?.deed ?? (isRead ? 'read' : null),
+    command: isPatched || run.length === 0 ? null : run.join('; '),
   }
-  const files = leavesOf(input, textKey).filter(isFile)
+}
+
+function patchShape(texts: readonly string[]): Shape | null {
+  const patch = texts.find((text) => patchMark.test(text))
+  const files = patch === undefined ? [] : [...patch.matchAll(patchedFile)].map((match) => match[1]!.trim())
+  return files.length === 0 ? null : { files: unique(files), deed: 'edited', command: null }
+}
+
+function shapeOf(input: CallInput['input']): Shape {
+  const leaves = leavesAt(input, undefined, 0)
+  const patched = patchShape(leaves)
+  if (patched !== null) return patched
+  const files = leavesAt(input, textKey, 0).filter(isFile)
   const texts = leaves.filter((text) => !files.includes(text) && !/^[-\d.]+$/.test(text))
   const command =
     namedCommand(input) ??
@@ -212,8 +257,8 @@ export const tasksIn = (value: unknown): readonly string[] | null => tasksAt(val
 function tasksAt(value: unknown, depth: number, isAlone: boolean): readonly string[] | null {
   if (depth > mostDepth) return null
   if (typeof value === 'string') {
-    const list = opened(value)
-    return list === null ? null : tasksAt(list, depth + 1, isAlone)
+    const list = opened(value) ?? toolCodeIn(value)?.inputs
+    return list === undefined ? null : tasksAt(list, depth + 1, isAlone)
   }
   if (typeof value !== 'object' || value === null) return null
   const inner: readonly unknown[] = Object.values(value)

@@ -1,6 +1,7 @@
 // What a change removes from a file and what it puts in. What was removed is in no file any more, so no later edit quotes it,
 // and what such a call leaves as it was stands in what it puts in.
-import { isFile, isWord, leavesOf, patchMark } from './call-shape.ts'
+import { isFile, isWord, leavesOf } from './call-shape.ts'
+import { patchMark } from './command-line.ts'
 
 /** A text that a call replaces, and what it puts there. */
 export interface Sides {

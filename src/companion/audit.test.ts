@@ -91,6 +91,33 @@ describe('the audit of another program', () => {
     ])
   })
 
+  it('[CO9] work that code does with tools is work: its files, its failures and its tasks', async () => {
+    const code = (name: string, given: object): object => ({
+      input: `const r = await tools.${name}(${JSON.stringify(given)}); text(r.output)`,
+    })
+    const patch =
+      '*** Begin Patch\n*** Update File: /home/user/project/src/lexer.ts\n@@\n-a\n+b\n*** End Patch'
+    const plan = [
+      { step: 'Mend the lexer', status: 'completed' },
+      { step: 'Write its tests', status: 'in_progress' },
+    ]
+    const path = written('code.jsonl', [
+      typed('Mend the lexer.'),
+      ...called(
+        'exec',
+        { input: `const p = ${JSON.stringify(patch)};\ntext(await tools.apply_patch(p));` },
+        'done',
+      ),
+      ...called('exec', code('exec_command', { cmd: 'npm test' }), 'Exit code 1\nboom', true),
+      ...called('exec', code('update_plan', { plan }), 'Plan updated'),
+      ...compacted('Something was done.'),
+      typed('go on'),
+    ])
+    const { compactions } = await audited(path)
+    expect(compactions[0]!.withBlock).toMatchObject({ files: 1 })
+    expect(compactions[0]!.lost).toEqual(expect.arrayContaining([expect.stringContaining('Write its tests')]))
+  })
+
   it('[CO9] what stands in the summary or in a message that stayed is kept; messages count from the beginning of the session', async () => {
     const stays = 'and use port 8123'
     const keptLine = typed(stays)

@@ -38,6 +38,9 @@ const ways: Readonly<Record<string, (input: Input) => Input>> = {
   })(),
   'wrapped in an object': (input) => ({ call: { arguments: input } }),
   'wrapped in JSON': (input) => ({ payload: JSON.stringify(input) }),
+  'given by code': (input) => ({
+    script: `const r = await tools.run(${JSON.stringify(input)})\ntext(r.output)\n`,
+  }),
   'other fields, wrapped twice': (() => {
     const rename = renamer('g')
     return (input) => ({
@@ -112,7 +115,7 @@ describe('tools that nobody knows', () => {
         if (!imported.ok) throw new Error(imported.failure.message)
         recordings.push(imported.recording)
       }
-      expectAsMuch(recordings, ['other fields', 'other fields, wrapped twice'], 500)
+      expectAsMuch(recordings, ['given by code', 'other fields, wrapped twice'], 500)
     },
   )
 })

@@ -132,9 +132,13 @@ export function chooseLines(
     const others = above.names.filter((name) => !names.includes(name))
     return (gainOf(names, helps) + gainOf(others, titleHelps * helps)) / (own + titleWeight * above.tokens)
   }
+  /** What was searched for stands in the title of the search, and again in the line of its own that it was given in. */
+  const isInTitle = ({ text, names, subject }: Line): boolean =>
+    survey.subjects[subject]!.title.includes(text.trim()) &&
+    names.every((name) => title(subject).names.includes(name))
   const heap = new Heap()
   for (const [index, line] of survey.lines.entries()) {
-    if (line.part < start || line.part >= end || isNumberAlone(line.text)) continue
+    if (line.part < start || line.part >= end || isNumberAlone(line.text) || isInTitle(line)) continue
     // No line helps more than surely: what it truly adds is asked when its turn comes.
     const most = worthOf(line, 1)
     if (most > 0) heap.push(index, most)
@@ -243,7 +247,6 @@ export function groupedLines(survey: Survey, { chosen }: Choice): Grouped {
     const refs = [...new Set(lines.map(({ at }) => at))].slice(-defaults.score.refs)
     const { title } = survey.subjects[subject]!
     const texts = new Map(lines.map((line) => [line.text.trim(), line]))
-    texts.delete(title)
     const lead = [...texts]
       .toSorted(([, a], [, b]) => turns.get(a)! - turns.get(b)!)
       .find(([text]) => saysAtOnce(title, refs, text))?.[0]

@@ -124,6 +124,18 @@ describe('the score', () => {
     expect(chooseLines(all, { start: 0, end: 1 }, needed - 1).chosen.map(({ index }) => index)).toEqual([1])
   })
 
+  it('[O39] never takes a line that its title shows already', () => {
+    const texts = ['name_0|name_1', 'name_0|name_2', 'name_1 (', 'b.ts']
+    const all = madeUp(
+      ['zz name_0|name_1 src/b.ts name_1 (b', 'x'],
+      [0.9, 0.9, 0.9, 0.9],
+      texts.map((text, index) => ({ text: ` ${text}`, names: [[0, 1], [0, 2], [1], [3]][index]! })),
+    )
+    const chosen = chooseLines(all, { start: 0, end: 1 }, 900).chosen.map(({ line }) => line.text.trim())
+    // What only looks like a part of it stays: `b.ts` is no name of that title.
+    expect(chosen.toSorted()).toEqual(['b.ts', 'name_0|name_2'])
+  })
+
   it('[O39] takes a name that stands in a title for told in part', () => {
     const all = madeUp(['see name_0', 'b.ts'], [0.3, 0.9], [{ names: [1] }, { names: [0], subject: 1 }])
     const [first, second] = chooseLines(all, { start: 0, end: 1 }, 900).chosen
@@ -197,9 +209,7 @@ describe('the score', () => {
         const chosen = all.survey.lines.map((line, index) => ({ line, index, worth: 1 }))
         const { items, lines } = groupedLines(all.survey, { chosen, left: [] })
         expect(titledLines(items[0]!)).toEqual({ title, lines: lines.map(({ text }) => text) })
-        expect(titledLines(items[0]!).lines.toSorted()).toEqual(
-          texts.filter((text) => text !== title).toSorted(),
-        )
+        expect(titledLines(items[0]!).lines.toSorted()).toEqual(texts.toSorted())
         const refs = all.survey.lines.map(({ at }) => at).slice(-defaults.score.refs)
         // Secrets are taken out of both as if they stood apart.
         const apart = titledItem(title, refs, undefined, titledLines(items[0]!).lines)

@@ -8,6 +8,7 @@ import { linesOf, textOf } from '../measuring/texts.ts'
 import { isResult, isTypedWhileBusy, type RecordedBlock, type RecordedTurn } from '../recording.ts'
 import { seq } from '../../transcript/ids.ts'
 import type { CompactionMoment } from './moments.ts'
+import { withCodeOpened } from '../../compaction/call-shape.ts'
 import { stringsIn } from '../../projection/folding/render.ts'
 
 export interface Detail {
@@ -63,7 +64,9 @@ function usesIn(after: readonly RecordedTurn[]): ReadonlyMap<string, { turn: num
         block.type === 'tool_use' && 'input' in block ? [block.input] : [],
       )
       for (const atom of new Set(
-        inputs.flatMap((input) => stringsIn(input).flatMap((leaf) => [...atomsOf(leaf)])),
+        inputs.flatMap((input) =>
+          withCodeOpened(stringsIn(input), stringsIn).flatMap((leaf) => [...atomsOf(leaf)]),
+        ),
       ))
         if (!again.has(atom)) uses.set(atom, { turn, text })
     }

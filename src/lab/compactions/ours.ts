@@ -7,6 +7,8 @@ import { pointOf } from '../../projection/dial.ts'
 import { Fold } from '../../projection/fold.ts'
 import { blockWords } from '../../projection/folding/render.ts'
 import { roomOf } from '../../projection/budget.ts'
+import type { ViewBlock } from '../../projection/view.ts'
+import { textOf } from '../measuring/texts.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Edit } from '../../transcript/fact.ts'
 import { seq, uuid } from '../../transcript/ids.ts'
@@ -57,10 +59,14 @@ export function keptWithin(
   if (!made.ok) return { why: made.message }
   const parts = [...withEdits(fold, made.plan.edits).parts()]
   return {
-    text: parts.flatMap(({ blocks }) => blocks.map(blockWords)).join('\n\n'),
+    text: parts.flatMap(({ blocks }) => blocks.map(shownIn)).join('\n\n'),
     tokens: parts.reduce((sum, { estimate }) => sum + estimate, 0),
   }
 }
+
+/** A call that stays as it was says what it gives to tools, as it is counted where it is used. */
+const shownIn = (block: ViewBlock): string =>
+  block.type === 'tool_use' && 'input' in block ? textOf({ ...block }) : blockWords(block)
 
 /** The session as these edits leave it. */
 export function withEdits(fold: Fold, edits: readonly Edit[]): Fold {

@@ -25,6 +25,25 @@ describe('needs', () => {
     ])
   })
 
+  it('[J2] of code that calls tools are those of what it gives them: not its own words, nor what only looks like one as it is written', () => {
+    const code = (cmd: string) =>
+      `const r = await tools.exec_command({cmd:${JSON.stringify(cmd)},max_output_tokens:20000}); text(r)`
+    const needs = needsOf(
+      scriptOf(
+        recording([
+          ['user', [text('Look at src/a.ts.')]],
+          ['assistant', [call('1', 'exec', { input: code('cat src/a.ts\nrowCount b') })]],
+          ['user', [result('1', 'line 812: rowCount')]],
+          ['assistant', [call('2', 'exec', { input: code('sed -n 812p src/a.ts\nrowCount') })]],
+        ]),
+      ),
+    )
+    expect(needs.steps.map(({ atoms }) => [...atoms].sort())).toEqual([
+      ['a.ts', 'src/a.ts'],
+      ['20000', 'a.ts', 'rowCount', 'src/a.ts'],
+    ])
+  })
+
   it('[J3] of edits are the texts they replace that had been shown word for word', () => {
     const needs = needsOf(
       scriptOf(
@@ -45,6 +64,8 @@ describe('needs', () => {
     const patch =
       '*** Begin Patch\n*** Update File: a\n@@\n keep one\n-old line\n+new line\n keep two\n@@\n+only added\n*** End Patch'
     expect(replacedBy({ input: patch })).toEqual(['keep one\nold line\nkeep two'])
+    const code = `const patch = ${JSON.stringify(patch)};\ntext(await tools.apply_patch(patch));`
+    expect(replacedBy({ input: code })).toEqual(['keep one\nold line\nkeep two'])
     expect(replacedBy({ edits: [{ oldText: 'abc' }, { old_str: 'def' }], new_str: 'ghi' })).toEqual([
       'abc',
       'def',

@@ -5,6 +5,7 @@ import type { Script, Step } from '../playing/script.ts'
 import { atomsOf, wordsAround } from './atoms.ts'
 import { seenSources, type SeenSource } from './sources.ts'
 import { linesOf, textOf } from './texts.ts'
+import { withCodeOpened } from '../../compaction/call-shape.ts'
 import { stringsIn } from '../../projection/folding/render.ts'
 
 export interface Need {
@@ -84,7 +85,11 @@ function needOf(step: Step, seen: ReadonlyMap<string, Sightings>, shown: readonl
   const calls = step.answer.content.flatMap((block) =>
     block.type === 'tool_use' && 'input' in block ? [block.input] : [],
   )
-  const used = new Set(calls.flatMap((input) => stringsIn(input).flatMap((text) => [...atomsOf(text)])))
+  const used = new Set(
+    calls.flatMap((input) =>
+      withCodeOpened(stringsIn(input), stringsIn).flatMap((text) => [...atomsOf(text)]),
+    ),
+  )
   const texts = new Set(calls.flatMap(replacedBy))
   const atoms = [...used].filter((atom) => seen.has(atom))
   return {
@@ -98,7 +103,8 @@ const oldText = /^(?:old_string|old_str|oldText|old_text|oldString)$/
 
 /** The texts that a call says it replaces: fields of editing tools, and the old side of patches. */
 export function replacedBy(input: unknown): readonly string[] {
-  if (typeof input === 'string') return input.includes('*** Begin Patch') ? patched(input) : []
+  if (typeof input === 'string')
+    return input.includes('*** Begin Patch') ? withCodeOpened([input], stringsIn).flatMap(patched) : []
   if (typeof input !== 'object' || input === null) return []
   return Object.entries(input).flatMap(([key, value]) =>
     oldText.test(key) && typeof value === 'string' ? worthy(value) : replacedBy(value),

@@ -1,6 +1,7 @@
 // What a block says, as text and as lines, the same for a recorded block and for one that is sent. Reasoning says
 // nothing here: it is not always sent, and nobody can look it up.
 import { defaults } from '../../settings/defaults.ts'
+import { withCodeOpened } from '../../compaction/call-shape.ts'
 import { stringsIn } from '../../projection/folding/render.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -11,7 +12,7 @@ export function textOf(block: { readonly type: string } & Fields): string {
     case 'text':
       return String(block['text'])
     case 'tool_use':
-      return [String(block['name']), ...stringsIn(block['input'])].join('\n')
+      return [String(block['name']), ...withCodeOpened(stringsIn(block['input']), stringsIn)].join('\n')
     case 'tool_result':
       return contentText(block['content'])
     default:
