@@ -70,7 +70,7 @@ export function* measuredMoments(
   let work = noWork
   for (const [index, moment] of moments.entries()) {
     typed.push(...typedIn(spans[index]!, typed.length))
-    work = laterWork(work, workIn(spans[index]!))
+    work = laterWork(work, workIn(spans[index]!, work))
     if (moment.vendor === null) continue
     const paid = paidAfter(recording.turns.slice(moment.turn + 1, moments[index + 1]?.turn))
     yield momentOf(

@@ -54,6 +54,27 @@ describe('the shape of a call', () => {
     expect(shape({ query: 'totals of the month' })).toMatchObject({ files: [], deed: null, command: null })
   })
 
+  it('[O38] takes a word beside the name of a file for what is done to that file, and no command', () => {
+    expect(shape({ command: 'view', path: '/work/src/a.c' })).toMatchObject({
+      files: ['/work/src/a.c'],
+      deed: 'read',
+      command: null,
+    })
+    expect(shape({ command: 'view', path: '/work/src/a.c', view_range: [3, 40] }).deed).toBe('read')
+    expect(shape({ command: 'create', path: 'a.c', file_text: 'x' })).toMatchObject({
+      deed: 'written',
+      command: null,
+    })
+    expect(shape({ command: 'str_replace', path: 'a.c', old_str: 'x', new_str: 'y' })).toMatchObject({
+      deed: 'edited',
+    })
+    expect(shape({ command: 'insert', path: 'a.c', insert_line: 3, new_str: 'y' })).toMatchObject({
+      deed: 'edited',
+    })
+    expect(shape({ command: 'make', workdir: '/work' }).command).toBe('make')
+    expect(shape({ command: 'make -C src', file: 'out.log' }).command).toBe('make -C src')
+  })
+
   it('[O38] finds the files of a patch wherever it stands', () => {
     for (const input of [{ input: patch }, { command: ['apply_patch', patch] }, { x: { y: patch } }])
       expect(shape(input)).toMatchObject({ files: ['src/a.ts'], deed: 'edited', command: null })

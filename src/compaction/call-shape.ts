@@ -109,14 +109,18 @@ const writtenFile = /(?:^|\s)(?:cat\s*<<|tee\s|sed\s+-i|perl\s+-[a-z]*i)|[^2&]>>
 const pathWord = /(?:[\w@~.-]*\/)*[\w@~.-]*\w\.[A-Za-z][A-Za-z0-9]{0,5}\b(?!\/)/g
 
 // What tools mostly call what they are given says the same as its shape, and says it of short texts too.
-const replacedKey = /^(?:old_string|old_str|oldText|old_text|oldString|edits)$/
+const replacedKey =
+  /^(?:old_string|old_str|oldText|old_text|oldString|new_string|new_str|newText|new_text|newString|edits)$/
 const contentKey = /^(?:content|file_text|contents)$/
 // `items.length` in a text that is replaced looks like a name of a file and is none.
 const textKey =
   /^(?:content|file_text|contents|old_string|old_str|oldText|old_text|oldString|new_string|new_str|newText|new_text|newString)$/
 
-const namedCommand = (input: Readonly<Record<string, unknown>>): string | null =>
-  [input['command'], input['cmd']].find((value) => typeof value === 'string') ?? null
+/** A word beside the name of a file says what is done to that file. */
+function namedCommand(input: Readonly<Record<string, unknown>>, files: readonly string[]): string | null {
+  const named = [input['command'], input['cmd']].find((value) => typeof value === 'string') ?? null
+  return named !== null && files.length > 0 && isWord(named) ? null : named
+}
 
 function namedDeed(input: Readonly<Record<string, unknown>>): Deed | null {
   const keys = Object.keys(input)
@@ -183,14 +187,17 @@ function shapeOf(input: CallInput['input']): Shape {
   const files = leavesAt(input, textKey, 0).filter(isFile)
   const texts = leaves.filter((text) => !files.includes(text) && !/^[-\d.]+$/.test(text))
   const command =
-    namedCommand(input) ??
+    namedCommand(input, files) ??
     listCommand(input) ??
     (files.length === 0 ? texts.find(looksRun) : undefined) ??
     null
   if (command !== null) return { ...commandShape(command), command }
   return {
     files: unique(files),
-    deed: files.length === 0 ? null : (namedDeed(input) ?? deedOn(texts)),
+    deed:
+      files.length === 0
+        ? null
+        : (namedDeed(input) ?? deedOn(texts.filter((text) => text !== input['command']))),
     command: null,
   }
 }
@@ -234,6 +241,10 @@ const shortText = 120
 const unique = (paths: readonly string[]): readonly string[] => [...new Set(paths)].slice(0, mostFiles)
 
 // ---- tasks ----
+
+/** The mark of a task by the word for its state; null where there is none any more. */
+export const stateOf = (word: string): '[x]' | '[>]' | '[ ]' | null | undefined =>
+  /^(?:deleted|removed)$/i.test(word) ? null : states.get(word.toLowerCase())
 
 const states: ReadonlyMap<string, '[x]' | '[>]' | '[ ]'> = new Map([
   ...(['done', 'completed', 'complete', 'finished', 'cancelled', 'canceled', 'skipped'] as const).map(

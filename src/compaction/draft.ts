@@ -35,6 +35,8 @@ export interface Shape {
   readonly end: number
   readonly stubs: readonly Stub[]
   readonly textTokens: number
+  /** Of the text or beyond it, for tasks that are open. */
+  readonly taskTokens: number
   readonly ledgerTokens: number
   /** Pieces of what goes that stay word for word. */
   readonly excerptTokens: number
@@ -110,7 +112,7 @@ function segment(
   const range = rangeOfParts(context, start, end)
   const summary = isLast ? shape.summary : null
   const all = summary === null ? readOnce(context, start, end).sections : noSections
-  const lines = fitSections(all, tokens, { factor, focus: shape.focus })
+  const lines = fitSections(all, tokens, { factor, focus: shape.focus, taskTokens: shape.taskTokens })
   const keeping = keepWords(
     userWords(fold, range),
     (place) => fold.units.find(place),

@@ -48,6 +48,12 @@ const wordsOf = (fold: Fold, { at, lines = [] }: Kept): string => {
   return lines.map(([from, to]) => all.slice(from, to).join('\n')).join('\n')
 }
 
+/** Weights that go by work on files alone: what is fitted changes with what is recorded. */
+const forWork: ScoreWeights = {
+  ...scoreWeights,
+  piece: pieceFeatures.map((name) => (name === 'work on its file' ? 4 : name === 'always' ? -4 : 0)),
+}
+
 const edited = { type: 'view-edit', layer: 'x', asked: 'automatic', why: '', tokensFreed: 0 } as const
 
 describe('excerpts', () => {
@@ -104,7 +110,9 @@ describe('excerpts', () => {
       answered('done', { id: 'm_last' }),
     ]
     const { fold } = foldOf(...facts)
-    const made = plan(fold, room(60_000), { trigger: 'manual' })
+    // Any piece is worth something, so only the rule keeps a list out.
+    const weights = { ...forWork, piece: forWork.piece.map((weight) => Math.max(0, weight)) }
+    const made = plan(fold, room(60_000), { trigger: 'manual', weights })
     if (!made.ok) throw new Error(made.message)
     const [summary] = made.plan.edits as readonly SummaryEdit[]
     const kept = summary!.keep.map((keep) => wordsOf(fold, keep)).join('\n')
@@ -116,7 +124,7 @@ describe('excerpts', () => {
 
   it('[DI3] keep lines of a file that calls work on before those of one they do not', () => {
     const { fold } = foldOf(...facts)
-    const context = planContextOf(fold, room(60_000), {})
+    const context = planContextOf(fold, room(60_000), { weights: forWork })
     const end = context.parts.length - 2
     const kept = excerptsOf(context, { start: 0, end }, 2000, [])
     const words = kept.map((keep) => wordsOf(fold, keep)).join('\n')
@@ -124,6 +132,9 @@ describe('excerpts', () => {
     expect(words).not.toContain('idleValue10 ')
     const all = excerptsOf(context, { start: 0, end }, 50_000, []).map((keep) => wordsOf(fold, keep))
     expect(all.join('\n')).toContain('idleValue119 ')
+    // As fitted, work on a file that is shown counts for it.
+    const fitted = (name: (typeof pieceFeatures)[number]) => scoreWeights.piece[pieceFeatures.indexOf(name)]!
+    expect(fitted('work on its file') + fitted('shows a file, work on it')).toBeGreaterThan(0)
   })
 
   it('[O43] of one file those come first in which earlier changes lie, as the weights say', () => {
@@ -315,7 +326,7 @@ describe('excerpts', () => {
   it('[DI4] stand in the view word for word beside the summary, and may stay at the next boundary too', () => {
     const { fold, pen } = foldOf(...facts, said('go on'))
     const compacted = (): SummaryEdit => {
-      const made = plan(fold, room(40_000), { trigger: 'manual' })
+      const made = plan(fold, room(40_000), { trigger: 'manual', weights: forWork })
       if (!made.ok) throw new Error(made.message)
       const fact: Fact = {
         type: 'view-edit',

@@ -57,6 +57,23 @@ describe('what is extracted', () => {
     ])
   })
 
+  it('[O38] open tasks have room in however small a text, before what is done; tasks that were made one by one go on', () => {
+    const tasks = Array.from({ length: 9 }, (_, at) => `#${at + 1} step number ${at + 1} of the plan`)
+    const lines = tasks.map((task, at) => `[${at < 6 ? 'x' : ' '}] ${task}`)
+    const all = { ...noSections, open: lines, outcomes: ['We keep the ledger. [3]'] }
+    const fitted = fitSections(all, 10, { factor: 1, taskTokens: 400 })
+    expect(fitted.open).toEqual(lines.slice(6))
+    expect(fitted.outcomes).toEqual([])
+    // A list that is longer than any text has what it can have.
+    const long = Array.from({ length: 90 }, (_, at) => `[ ] ${at} ${'of a long plan '.repeat(8)}`)
+    expect(
+      fitSections({ ...all, open: long }, 10, { factor: 1, taskTokens: 400 }).open.length,
+    ).toBeGreaterThan(5)
+    expect(fitSections({ ...all, open: long }, 10, { factor: 1, taskTokens: 400 }).open.length).toBeLessThan(
+      30,
+    )
+  })
+
   it('[O2] an error stands with what followed it', () => {
     const { errors } = sectionsOf(
       said('go'),
@@ -234,11 +251,11 @@ describe('sections', () => {
       (_, index) => `finding number ${index} about ${index === 3 ? 'the parser' : 'things'}`,
     )
     const many = { ...noSections, outcomes, open: ['[ ] one', '[ ] two', '[ ] three'] }
-    const fitted = fitSections(many, 120, { factor: 1, focus: ['parser'] })
+    const fitted = fitSections(many, 120, { factor: 1, focus: ['parser'], taskTokens: 0 })
     expect(fitted.open).toEqual(['[ ] one', '[ ] two', '[ ] three'])
     expect(fitted.outcomes[0]).toContain('the parser')
     expect(fitted.outcomes.at(-1)).toContain('number 49')
     expect(fitted.outcomes.length).toBeLessThan(15)
-    expect(fitSections(many, 0, { factor: 1 })).toEqual(noSections)
+    expect(fitSections(many, 0, { factor: 1, taskTokens: 0 })).toEqual(noSections)
   })
 })

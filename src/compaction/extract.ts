@@ -3,8 +3,9 @@
 // kept verbatim beside the text (`keeping`).
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
-import { readSpan, type Answer, type Call, type Reading } from './span-reading.ts'
-import { callShape, leavesOf, tasksIn, type CallInput } from './call-shape.ts'
+import { readSpan, type Answer, type Call, type Reading, type Said } from './span-reading.ts'
+import { callShape, leavesOf, type CallInput } from './call-shape.ts'
+import { tasksOf } from './task-list.ts'
 import { errorsOf } from './files.ts'
 import { filesOf, isFileCall } from './files.ts'
 import {
@@ -27,10 +28,22 @@ export interface ExtractOptions {
 
 /** What a span leaves to be done, what earlier summaries carried along included. */
 export function pendingOf(reading: Reading): readonly string[] {
-  const open = openOf(reading, { isFollowed: true })
-  const earlier = reading.earlier.flatMap(({ text }) => parseSections(partsOf(text).rest)?.open ?? [])
-  return open.some(isTask) ? open : [...earlier.filter(isTask), ...open]
+  const tasks = listIn(reading)
+  return [
+    ...(tasks ?? reading.earlier.flatMap(earlierTasks)),
+    ...openOf(reading, tasks, { isFollowed: true }),
+  ]
 }
+
+/** The newest list of tasks; null where nothing was said of them since an earlier summary. */
+const listIn = ({ calls, earlier }: Reading): readonly string[] | null =>
+  tasksOf(
+    calls,
+    earlier.map(earlierTasks).findLast((tasks) => tasks.length > 0),
+  )
+
+const earlierTasks = ({ text }: Said): readonly string[] =>
+  (parseSections(partsOf(text).rest)?.open ?? []).filter(isTask)
 
 /** Everything worth a line, oldest first, what earlier summaries said included. `fitSections` makes it small. */
 export const extract = (parts: readonly Part[], options: ExtractOptions): Sections =>
@@ -40,6 +53,8 @@ export const extract = (parts: readonly Part[], options: ExtractOptions): Sectio
 export function sectionsOf(reading: Reading, options: ExtractOptions): Sections {
   let sections = noSections
   for (const { text } of reading.earlier) sections = mergeSections(sections, earlierOf(text))
+  const tasks = listIn(reading)
+  if (tasks !== null) sections = { ...sections, open: sections.open.filter((line) => !isTask(line)) }
   return mergeSections(sections, {
     ...noSections,
     outcomes: outcomesOf(reading),
@@ -48,7 +63,7 @@ export function sectionsOf(reading: Reading, options: ExtractOptions): Sections 
     commands: commandsOf(reading.calls),
     lookups: lookupsOf(reading.calls),
     errors: errorsOf(reading),
-    open: openOf(reading, options),
+    open: [...(tasks ?? []), ...openOf(reading, tasks, options)],
     standing: options.isFollowed ? [] : standingOf(reading),
   })
 }
@@ -137,27 +152,27 @@ function lookupsOf(calls: readonly Call[]): string[] {
   return newest(lines)
 }
 
-/** The newest task list as it was answered, and what the last answer leaves open. */
-function openOf({ calls, answers, injected }: Reading, { isFollowed }: ExtractOptions): string[] {
-  const lines = tasksOf(calls)
+/** What a plan or the last answer leaves open. */
+function openOf(
+  { calls, answers, injected }: Reading,
+  tasks: readonly string[] | null,
+  { isFollowed }: ExtractOptions,
+): string[] {
+  const lines: string[] = []
+  const isListed = tasks !== null && tasks.length > 0
   const plan = injected.findLast(({ text }) => /^\s*- \[ \] /m.test(text))
-  if (lines.length === 0 && plan !== undefined) lines.push(...boxesOf(plan.text))
+  if (!isListed && plan !== undefined) lines.push(...boxesOf(plan.text))
   const last = answers.at(-1)
   if (last === undefined || isFollowed) return lines
   // What was announced with a call was done by it; only an answer that came to an end leaves something open.
   if (!last.isFinal || last.after < calls.length) return lines
-  if (lines.length === 0) lines.push(...boxesOf(last.text))
+  if (!isListed && lines.length === 0) lines.push(...boxesOf(last.text))
   for (const sentence of sentencesOf(last.text))
     if (nextWord.test(sentence) || isQuestion(sentence)) lines.push(`${lineOf(sentence)} [${last.at}]`)
   return unique(lines)
 }
 
-export const isTaskCall = (call: CallInput): boolean => callShape(call).isTasks
-
-export function tasksOf(calls: readonly Call[]): string[] {
-  const last = calls.findLast((call) => isTaskCall(call) && call.outcome !== null && !call.outcome.isError)
-  return last === undefined ? [] : [...tasksIn(last.input)!]
-}
+const isTaskCall = (call: CallInput): boolean => callShape(call).isTasks
 
 const boxesOf = (text: string): string[] =>
   [...text.matchAll(/^\s*[-*] (\[[ x]\] .+)$/gim)].map((match) => lineOf(match[1]!))

@@ -246,7 +246,7 @@ function inRoom(context: PlanContext, options: PlanOptions, tokens: number): Fou
 const belowThreshold = ({ threshold, room }: Room): number =>
   threshold - Math.ceil(defaults.compaction.gapShare * room)
 
-/** The last rung: less and less of the user's words, down to their places. */
+/** The last rung: less and less of the user's words, down to their places, and at the very last no tasks. */
 function trimming(context: PlanContext, options: PlanOptions, limit: number): Found | null {
   const bare = shapeOf(context, options, rungs.at(-1)!)
   const { totalTokens, messageTokens } = bare.caps
@@ -257,6 +257,7 @@ function trimming(context: PlanContext, options: PlanOptions, limit: number): Fo
       ...bare,
       caps,
       textTokens: 0,
+      taskTokens: words === 0 ? 0 : bare.taskTokens,
       ledgerTokens: 0,
       excerptTokens: 0,
       detailTokens: 0,
@@ -314,6 +315,7 @@ function shapeOf(context: PlanContext, options: PlanOptions, rung: Rung): Shape 
     end: kept.start,
     stubs: kept.stubs,
     textTokens: rung.text * allowance.textTokens,
+    taskTokens: defaults.compaction.taskTokens,
     ledgerTokens: rung.text * ledgerTokens(context),
     excerptTokens,
     detailTokens,

@@ -61,6 +61,7 @@ export const about = ' — '
 const subjectOf = (line: string): string => line.split(about, 1)[0]!.replace(/ \[\d+\]$/, '')
 
 export const isTask = (line: string): boolean => /^\[[ >x~]\] /u.test(line)
+const isOpenTask = (line: string): boolean => isTask(line) && !line.startsWith('[x]')
 
 /** Reads a text that was rendered here. Null when it has none of our headings. */
 export function parseSections(text: string): Sections | null {
@@ -151,21 +152,27 @@ export function newest(lines: readonly string[]): string[] {
 
 export const unique = (lines: readonly string[]): string[] => [...new Set(lines)]
 
-/** As many lines as fit, newest first, those with a wanted word before all others. Tasks keep their order and go in first. */
+/** As many lines as fit, newest first, those with a wanted word before all others. Open tasks go in before everything; tasks keep their order. */
 export function fitSections(
   all: Sections,
   tokens: number,
-  options: { readonly factor: number; readonly focus?: readonly string[] },
+  options: {
+    readonly factor: number
+    readonly focus?: readonly string[]
+    /** In however few tokens, open tasks have as much as this. */
+    readonly taskTokens: number
+  },
 ): Sections {
   const most = earlierShare * tokens
   const sections = { ...all, earlier: all.earlier.map((text) => bothEnds(text, most, options.factor)) }
   const queues = new Map(shares.map(([name]) => [name, ranked(sections[name], options.focus ?? [])]))
   const chosen = new Map<SectionName, Set<number>>(shares.map(([name]) => [name, new Set()]))
-  let left = tokens
-  const fill = (name: SectionName, most: number): void => {
+  const ofTasks = costOfAll(headings.open, sections.open.filter(isOpenTask), options.factor)
+  let left = Math.max(tokens, Math.min(options.taskTokens, ofTasks))
+  const fill = (name: SectionName, most: number, isWanted: (line: string) => boolean = () => true): void => {
     const queue = queues.get(name)!
     let spent = chosen.get(name)!.size > 0 || queue.length === 0 ? 0 : costOf(headings[name], options.factor)
-    while (queue.length > 0) {
+    while (queue.length > 0 && isWanted(sections[name][queue[0]!]!)) {
       const cost = costOf(sections[name][queue[0]!]!, options.factor)
       if (spent + cost > Math.min(most, left)) break
       spent += cost
@@ -173,6 +180,7 @@ export function fitSections(
     }
     if (chosen.get(name)!.size > 0) left -= spent
   }
+  fill('open', Infinity, isOpenTask)
   // What somebody wrote tells more than lines that were taken out.
   fill('earlier', most)
   for (const [name, share] of shares) fill(name, share * tokens)
@@ -202,15 +210,18 @@ const shrink = 0.8
 /** Indexes of the lines, the most wanted first. */
 function ranked(lines: readonly string[], focus: readonly string[]): number[] {
   const rank = (line: string): number => {
-    if (isTask(line)) return 2
+    if (isTask(line)) return isOpenTask(line) ? 3 : 2
     const small = focus.length === 0 ? '' : line.toLowerCase()
     return focus.some((word) => small.includes(word)) ? 1 : 0
   }
   const ranks = lines.map(rank)
   return lines
     .map((_, index) => index)
-    .sort((a, b) => ranks[b]! - ranks[a]! || (ranks[a] === 2 ? a - b : b - a))
+    .sort((a, b) => ranks[b]! - ranks[a]! || (ranks[a]! >= 2 ? a - b : b - a))
 }
+
+const costOfAll = (heading: string, lines: readonly string[], factor: number): number =>
+  lines.length === 0 ? 0 : [heading, ...lines].reduce((sum, line) => sum + costOf(line, factor), 0)
 
 const costOf = (line: string, factor: number): number => factor * (estimateText(line) + lineTokens)
 const lineTokens = 3

@@ -1,6 +1,6 @@
 // Code that a tool runs and that calls tools in its turn, in JavaScript or Python: what those are given stands in it, as
 // objects and as string literals. Nothing is run; what is no plain value counts as none. All other code is a text like any other.
-import { isRecord } from '../transcript/content.ts'
+import { isRecord } from '../transcript/json.ts'
 import { hasOperator, patchMark, startsProgram } from './command-line.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -94,6 +94,7 @@ function shapeWithin(
     end: kept.start,
     stubs: kept.stubs,
     textTokens: textShare * left,
+    taskTokens: defaults.compaction.taskTokens,
     ledgerTokens: Math.floor(ledgerShare * left),
     excerptTokens: excerptShare * left,
     detailTokens: detailShare * left,

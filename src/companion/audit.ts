@@ -8,7 +8,7 @@ import type { Result } from '../transcript/store.ts'
 import { blockOf } from './block.ts'
 import type { Block, TypedWords } from './block-input.ts'
 import { belowFolder, quotable } from './clean.ts'
-import { personsText, readingOf, shownIn, laterWork, noWork, workOf, type Work } from './reading.ts'
+import { openIn, personsText, readingOf, shownIn, laterWork, noWork, workOf, type Work } from './reading.ts'
 import { spansOf, type CompactedSpan, type SessionHead } from './spans.ts'
 import { quotedWords, rulesIn, sightOf } from './words.ts'
 
@@ -67,7 +67,7 @@ export async function auditSession(
     }
     head = event.head
     typed.push(...typedIn(event.span, typed.length))
-    work = laterWork(work, workIn(event.span))
+    work = laterWork(work, workIn(event.span, work))
     if (event.span.summary === null) turnsSince = event.span.turns.length
     else compactions.push(auditOf(event.span, head, { typed, work }, compactions.length + 1))
     if (isOver()) break
@@ -102,7 +102,9 @@ export function typedIn({ turns }: CompactedSpan, from: number): readonly TypedW
 }
 const mostTyped = 100_000
 
-export const workIn = ({ turns }: CompactedSpan): Work => workOf(readingOf(turns).calls)
+/** Beside the tasks as they stood before it. */
+export const workIn = ({ turns }: CompactedSpan, { tasks } = noWork): Work =>
+  workOf(readingOf(turns).calls, tasks)
 
 /** All that was typed and worked on since the session began. */
 export interface SoFar {
@@ -124,7 +126,7 @@ export function blockAt(
     typed,
     files,
     failures: work.failures,
-    tasks: work.tasks ?? [],
+    tasks: openIn(work.tasks),
     ...(folder === null ? {} : { folder }),
   })
 }

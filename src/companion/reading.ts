@@ -1,6 +1,6 @@
 // Recorded turns as the audit of our own compaction reads them: who said what, which call had which outcome, and what the calls
 // worked on.
-import { callShape, isChange, tasksIn } from '../compaction/call-shape.ts'
+import { callShape, isChange } from '../compaction/call-shape.ts'
 import { endsOf } from '../compaction/phrases.ts'
 import {
   countLines,
@@ -10,6 +10,7 @@ import {
   type Reading,
   type Said,
 } from '../compaction/span-reading.ts'
+import { isDone, tasksOf, taskText } from '../compaction/task-list.ts'
 import { isResult, isTypedWhileBusy, type RecordedBlock, type RecordedTurn } from '../lab/recording.ts'
 import { defaults } from '../settings/defaults.ts'
 import { seq, type Seq } from '../transcript/ids.ts'
@@ -103,11 +104,11 @@ export interface Work {
   /** The newest first. */
   readonly files: readonly FileAtWork[]
   readonly failures: readonly FailedCommand[]
-  /** Null where no list was made. */
-  readonly tasks: readonly OpenTask[] | null
+  /** All that were listed, with their states. */
+  readonly tasks: readonly string[]
 }
 
-export const noWork: Work = { files: [], failures: [], tasks: null }
+export const noWork: Work = { files: [], failures: [], tasks: [] }
 
 /** Earlier work with what came after it. */
 export function laterWork(before: Work, now: Work): Work {
@@ -119,24 +120,23 @@ export function laterWork(before: Work, now: Work): Work {
   return {
     files: [...files.values()].slice(0, mostFiles),
     failures: [...now.failures, ...before.failures].slice(0, mostFailures),
-    tasks: now.tasks ?? before.tasks,
+    tasks: now.tasks,
   }
 }
 const mostFiles = 500
 const mostFailures = 4 * defaults.companion.failures
 
-/** In the order in which the calls were made. */
-export function workOf(calls: readonly Pick<Call, 'input' | 'outcome'>[]): Work {
+/** In the order in which the calls were made; `before` are the tasks as they stood then. */
+export function workOf(
+  calls: readonly Pick<Call, 'name' | 'input' | 'outcome'>[],
+  before: readonly string[] = [],
+): Work {
   const edits = new Map<string, number>()
   const failures: FailedCommand[] = []
-  let tasks: readonly OpenTask[] | null = null
+  const tasks = tasksOf(calls, before) ?? before
   for (const { input, outcome } of calls) {
-    const listed = tasksIn(input)
-    if (listed !== null) {
-      if (outcome?.isError !== true) tasks = openIn(listed)
-      continue
-    }
-    const { files: paths, deed, command } = callShape({ input })
+    const { files: paths, deed, command, isTasks } = callShape({ input })
+    if (isTasks) continue
     if (command !== null && outcome?.isError === true)
       failures.unshift({ program: programOf(command), exitCode: exitCodeIn(outcome.text) })
     if (outcome?.isError === true) continue
@@ -163,10 +163,11 @@ function foldersIn(input: Call['input'], command: string | null): readonly strin
   )
 }
 
-const openIn = (listed: readonly string[]): readonly OpenTask[] =>
-  listed
-    .filter((task) => !task.startsWith('[x]'))
-    .map((task) => ({ text: task.slice('[ ] '.length), isStarted: task.startsWith('[>]') }))
+/** Those of a list that are not done. */
+export const openIn = (tasks: readonly string[]): readonly OpenTask[] =>
+  tasks
+    .filter((task) => !isDone(task))
+    .map((task) => ({ text: taskText(task), isStarted: task.startsWith('[>]') }))
 
 /** As the clients write it at the beginning or the end of what a command gave back. */
 function exitCodeIn(text: string): number | null {

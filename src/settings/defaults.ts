@@ -206,6 +206,8 @@ export const defaults = {
     /** What the audit found missing, word for word. */
     ledgerShare: 0.02,
     ledgerTokens: 1500,
+    /** What open tasks have in however small a text. */
+    taskTokens: 400,
     /** A result that is not smaller by this share is thrown away. */
     leastSavedShare: 0.05,
     /** Where what must be kept exceeds the target, this share of the room still lies below the threshold. */

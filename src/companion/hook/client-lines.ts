@@ -1,6 +1,7 @@
 // The lines of the clients' session files, as far as the scan needs them. The newer kinds of Claude Code's hold whole requests
 // and are the bulk of a file; they are told by how a line begins and never parsed.
 import { objectIn, fieldsOf, listOf, textOf, numberOf, type Fields } from '../../transcript/json.ts'
+import { toolCodeIn } from '../../compaction/tool-code.ts'
 import { belowFolder, programOf } from '../clean.ts'
 import type { LineFacts, LineReader } from './scan.ts'
 
@@ -103,7 +104,7 @@ export const codexLines: LineReader = {
       case 'local_shell_call':
         return codexCall(id, payload)
       case 'custom_tool_call':
-        return { files: patchedFiles(textOf(payload['input']) ?? '') }
+        return codexText(textOf(payload['input']) ?? '')
       case 'function_call_output':
         return codexResult(id, payload['output'])
       default:
@@ -119,6 +120,17 @@ function codexCall(id: string, payload: Fields): LineFacts {
   return command === null
     ? {}
     : { commands: [{ id, program: programOf(command) }], files: patchedFiles(command) }
+}
+
+/** A patch, or code that calls tools: a patch among what it gives them, or a plan. */
+function codexText(text: string): LineFacts {
+  const code = toolCodeIn(text)
+  if (code === null) return { files: patchedFiles(text) }
+  const plan = code.inputs.findLast(({ plan }) => Array.isArray(plan))?.['plan']
+  const given = code.inputs.flatMap((input) => Object.values(input))
+  const texts = [...code.texts, ...given].filter((one): one is string => typeof one === 'string')
+  const files = texts.flatMap(patchedFiles)
+  return { files, ...(plan === undefined ? {} : { tasks: openStates(plan) }) }
 }
 
 /** A command as one text, or the words of one that a shell is given. */

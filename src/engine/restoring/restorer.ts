@@ -1,6 +1,7 @@
 // The port of restoration: whoever knows something that work goes on with says it again after a compaction.
 // What a restorer gives becomes an attachment of its name, in the same append as the boundary.
-import { isTaskCall, tasksOf } from '../../compaction/extract.ts'
+import { callShape } from '../../compaction/call-shape.ts'
+import { tasksOf } from '../../compaction/task-list.ts'
 import { headWithin } from '../../compaction/restoring.ts'
 import type { Call } from '../../compaction/span-reading.ts'
 import type { Part } from '../../projection/view.ts'
@@ -98,7 +99,7 @@ const taskList: Restorer = {
     const shown = newestList(kept)
     if (last === null || (shown !== null && shown.at > last.at)) return null
     if (last.text !== null) return last.text
-    const lines = tasksOf(last.calls)
+    const lines = tasksOf(last.calls) ?? []
     if (lines.length === 0) return null
     return fenced('restored-tasks', {}, `The task list as you left it:\n${lines.join('\n')}`)
   },
@@ -119,7 +120,7 @@ function newestList(parts: readonly Part[]): List | null {
     for (const block of part.blocks.toReversed()) {
       if (block.type === 'tool_result' && 'is_error' in block && block.is_error) failed.add(block.tool_use_id)
       if (block.type !== 'tool_use' || !('name' in block)) continue
-      if (isTaskCall(block) && !failed.has(block.id))
+      if (callShape(block).isTasks && !failed.has(block.id))
         return { at: part.from, text: null, calls: [callOf(part, block)] }
     }
   }

@@ -1,7 +1,8 @@
 // What the recorded future needed of what had been said before a compaction: atoms that a later call uses and that were
 // not seen again until then. Independent of any text that is judged by it.
-import { tasksOf } from '../../compaction/extract.ts'
-import { decisionWord, isQuestion, sentencesOf } from '../../compaction/phrases.ts'
+import { isDone, tasksOf, taskText } from '../../compaction/task-list.ts'
+import { decisionWord, endsOf, isQuestion, sentencesOf } from '../../compaction/phrases.ts'
+import type { Outcome } from '../../compaction/span-reading.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { atomsOf, wordsAround } from '../measuring/atoms.ts'
 import { linesOf, textOf } from '../measuring/texts.ts'
@@ -78,7 +79,7 @@ function usesIn(after: readonly RecordedTurn[]): ReadonlyMap<string, { turn: num
 function saidBefore(turns: readonly RecordedTurn[]): Pick<Wanted, 'typed' | 'openTasks' | 'decisions'> {
   const typed: string[] = []
   const sentences: string[] = []
-  const answered = new Set<string>()
+  const outcomes = new Map<string, Outcome>()
   const calls: { id: string; name: string; input: Readonly<Record<string, unknown>> }[] = []
   for (const { role, content } of turns)
     for (const recorded of content) {
@@ -88,20 +89,20 @@ function saidBefore(turns: readonly RecordedTurn[]): Pick<Wanted, 'typed' | 'ope
         if (role === 'assistant') sentences.push(...sentencesOf(block.text))
       }
       if (block.type === 'tool_use' && 'input' in block) calls.push(block)
-      if (isResult(block) && !block.is_error) answered.add(block.tool_use_id)
+      if (isResult(block))
+        outcomes.set(block.tool_use_id, {
+          at: seq(0),
+          text: endsOf(textOf({ ...block })),
+          lines: 0,
+          isError: block.is_error,
+        })
     }
-  const done = { at: seq(0), text: '', lines: 0, isError: false }
   const tasks = tasksOf(
-    calls.map(({ id, name, input }) => ({
-      at: seq(0),
-      name,
-      input,
-      outcome: answered.has(id) ? done : null,
-    })),
+    calls.map(({ id, name, input }) => ({ name, input, outcome: outcomes.get(id) ?? null })),
   )
   return {
     typed: typed.filter((text) => text.trim() !== ''),
-    openTasks: tasks.filter((task) => !task.startsWith('[x]')).map((task) => task.slice('[ ] '.length)),
+    openTasks: (tasks ?? []).filter((task) => !isDone(task)).map(taskText),
     decisions: [...new Set(sentences)]
       .filter((sentence) => decisionWord.test(sentence) && !isQuestion(sentence))
       .slice(-defaults.lab.compactions.decisions),

@@ -204,10 +204,10 @@ function textFor(kind: TrimRule['text'], span: TrimSpan): string {
 }
 
 function extractOf({ parts, budget, factor, isFollowed }: TrimSpan): string {
-  const { textShare, textTokens } = defaults.compaction
+  const { textShare, textTokens, taskTokens } = defaults.compaction
   const all = extract(parts, { isFollowed })
   const tokens = Math.min(textTokens, textShare * budget.room)
-  const fitted = fitSections(all, tokens, { factor, focus: [] })
+  const fitted = fitSections(all, tokens, { factor, focus: [], taskTokens })
   return summaryText({
     span: { from: parts[0]!.from, to: parts.at(-1)!.to },
     summary: null,
