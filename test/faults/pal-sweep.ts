@@ -16,18 +16,47 @@ import { answerer } from './sweep-works.ts'
 interface PalWork {
   readonly name: string
   /** Runs that stand before it. */
-  readonly before: readonly (readonly string[])[]
-  readonly run: (folder: string) => readonly string[]
+  before(folder: string): readonly (readonly string[])[]
+  run(folder: string): readonly string[]
+  /** What must be as without the fault once it was run again: everything, or what is no transcript. */
+  readonly again?: 'everything' | 'files'
 }
 
 const said = ['-p', `AND ON 0 ${'many words to say '.repeat(60)}`]
+const saidMore = ['-p', '-c', ...said.slice(1)]
+const nothing = (): readonly (readonly string[])[] => []
 const works: readonly PalWork[] = [
-  { name: 'tools', before: [], run: (folder) => ['-p', `DO TOOLS ${join(folder, 'project')}`] },
-  { name: 'go on', before: [said], run: () => ['-p', '-c', 'AND ON'] },
-  { name: 'compaction', before: [said, ['-p', '-c', ...said.slice(1)]], run: () => ['compact'] },
-  { name: 'memory', before: [said], run: (folder) => ['-p', `DO MEMORY ${join(folder, 'memory')}`] },
-  { name: 'fork', before: [said], run: () => ['-p', '-c', '--fork-session', 'AND ON'] },
-  { name: 'agent', before: [], run: () => ['-p', 'DO AGENT now'] },
+  { name: 'tools', before: nothing, run: (folder) => ['-p', `DO TOOLS ${join(folder, 'project')}`] },
+  { name: 'go on', before: () => [said], run: () => ['-p', '-c', 'AND ON'] },
+  { name: 'compaction', before: () => [said, saidMore], run: () => ['compact'] },
+  { name: 'memory', before: () => [said], run: (folder) => ['-p', `DO MEMORY ${join(folder, 'memory')}`] },
+  { name: 'fork', before: () => [said], run: () => ['-p', '-c', '--fork-session', 'AND ON'] },
+  { name: 'agent', before: nothing, run: () => ['-p', 'DO AGENT now'] },
+  { name: 'settings', before: () => [said], run: () => ['config', 'memory', 'false'], again: 'everything' },
+  {
+    name: 'rewind',
+    before: (folder) => [said, ['-p', '-c', `DO TOOLS ${join(folder, 'project')}`]],
+    run: () => ['rewind', '2', '--files'],
+    again: 'files',
+  },
+  { name: 'undo', before: () => [said, saidMore, ['compact']], run: () => ['undo', '11'] },
+  {
+    name: 'forget',
+    before: (folder) => [said, ['-p', `DO MEMORY ${join(folder, 'memory')}`]],
+    run: () => ['memory', 'forget', 'tests'],
+    again: 'everything',
+  },
+  {
+    name: 'export',
+    before: () => [said],
+    run: (folder) => ['sessions', 'export', '--to', join(folder, 'out')],
+  },
+  {
+    name: 'import',
+    before: (folder) => [said, ['sessions', 'export', '--to', join(folder, 'out')]],
+    run: (folder) => ['sessions', 'import', join(folder, 'out'), '--cwd', join(folder, 'other')],
+    again: 'everything',
+  },
 ]
 
 export interface PalRow {
@@ -44,7 +73,7 @@ export interface PalRow {
   silent: number
   /** Answers that were printed and are not in the transcript. */
   lost: number
-  /** Next runs that did not end with 0, or whose request was refused. */
+  /** Next runs that did not end with 0, or whose request was refused; work that cannot be brought to its end by running it again. */
   stuck: number
   /** Stack traces on stderr. */
   traces: number
@@ -176,6 +205,18 @@ async function oneFault(
     row.lost++
     wrong.push(`printed and gone: ${answer}`)
   }
+  if (work.again !== undefined) {
+    const repeated = (await run(at, work.run(at.case), {})).ran
+    const part = (lines: readonly string[]): string =>
+      lines.filter((line) => work.again === 'everything' || !line.startsWith('session ')).join('\n')
+    const after = part(await stateOf(at))
+    if (after !== part(expected.state)) {
+      row.stuck++
+      wrong.push(
+        `run again it ends with ${repeated.code} and leaves something else: ${repeated.err} ${after.slice(0, 600)}`,
+      )
+    }
+  }
   const refusedBefore = at.simulator.log.requests.filter(({ error }) => error !== null).length
   const isThere = state.some((line) => line.startsWith('session '))
   const next = (await run(at, ['-p', ...(isThere ? ['-c'] : []), 'and on'], {})).ran
@@ -199,9 +240,10 @@ async function bundle(root: string): Promise<string> {
 
 async function prepare(at: Place, work: PalWork, folder: string): Promise<void> {
   await rm(at.case, { recursive: true, force: true })
-  for (const name of ['home', 'project', 'memory']) await mkdir(join(at.case, name), { recursive: true })
+  for (const name of ['home', 'project', 'other', 'memory'])
+    await mkdir(join(at.case, name), { recursive: true })
   await writeFile(join(at.case, 'project', 'given.txt'), 'given words\n'.repeat(50))
-  for (const words of work.before) {
+  for (const words of work.before(at.case)) {
     const { ran } = await run(at, words, {})
     if (ran.code !== 0) throw new Error(`cannot be prepared: ${ran.err}`)
   }
@@ -252,7 +294,10 @@ async function stateOf(at: Place): Promise<readonly string[]> {
     if (!each.isFile() || each.name.startsWith('.pal-')) continue
     if (each.name === 'transcript.jsonl')
       lines.push(`session ${(await factsIn(each.parentPath)).map(kindOf).join(' ')}`)
-    else if (/\/(project|memory)\/[^.]/.test(path.slice(at.case.length)) && !/\/home\//.test(path))
+    else if (
+      /\/settings\.json$/.test(path) ||
+      (/\/(project|memory)\/[^.]/.test(path.slice(at.case.length)) && !/\/home\//.test(path))
+    )
       lines.push(`${path.slice(at.case.length)} ${await readFile(path, 'utf8')}`)
   }
   return lines.toSorted()
