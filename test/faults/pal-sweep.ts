@@ -295,7 +295,7 @@ async function stateOf(at: Place): Promise<readonly string[]> {
     if (each.name === 'transcript.jsonl')
       lines.push(`session ${(await factsIn(each.parentPath)).map(kindOf).join(' ')}`)
     else if (
-      /\/settings\.json$/.test(path) ||
+      path.endsWith('/settings.json') ||
       (/\/(project|memory)\/[^.]/.test(path.slice(at.case.length)) && !/\/home\//.test(path))
     )
       lines.push(`${path.slice(at.case.length)} ${await readFile(path, 'utf8')}`)
