@@ -32,6 +32,27 @@ it('[TE3] a rewind that was killed over the files puts back the rest when it is 
   expect(readFileSync(f, 'utf8')).toBe('v0\n')
 })
 
+it('[TE3] a rewind whose files the disk refuses leaves the session where it was, so that it can be run again', async () => {
+  const { pal, project } = await openWorkspace()
+  const f = join(project, 'f.txt')
+  writeFileSync(f, 'v0\n')
+  await pal(['-p', '--offline', 'hello'])
+  await pal(['-p', '--offline', '-c', '--permission-mode', 'bypass', task])
+  const at = /#(\d+) {2}<task/.exec((await pal(['messages'])).out)![1]!
+  const full = await pal(['rewind', at, '--files'], {
+    environment: {
+      NODE_OPTIONS: `--require ${join(import.meta.dirname, '..', 'faults', 'faulty-disk.cjs')}`,
+      PAL_FAULT: 'full',
+      PAL_FAULT_AT: '1',
+      PAL_FAULT_UNDER: join(project, 'f.txt'),
+    },
+  })
+  expect([full.code, full.out]).toEqual([1, ''])
+  expect(full.err).toMatch(/f\.txt could not be restored: .*The session was not rewound: run it again/s)
+  expect((await pal(['rewind', at, '--files'])).code).toBe(0)
+  expect([readFileSync(f, 'utf8'), existsSync(join(project, 'g.txt'))]).toEqual(['v0\n', false])
+})
+
 it('[TE3] a rewind in a fork puts back what the session before it changed', async () => {
   const { pal, project } = await openWorkspace()
   const f = join(project, 'f.txt')

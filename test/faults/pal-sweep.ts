@@ -207,14 +207,15 @@ async function oneFault(
   }
   if (work.again !== undefined) {
     const repeated = (await run(at, work.run(at.case), {})).ran
-    const part = (lines: readonly string[]): string =>
-      lines.filter((line) => work.again === 'everything' || !line.startsWith('session ')).join('\n')
-    const after = part(await stateOf(at))
-    if (after !== part(expected.state)) {
+    const part = (lines: readonly string[]): readonly string[] =>
+      lines.filter((line) => work.again === 'everything' || !line.startsWith('session '))
+    const [after, wanted] = [part(await stateOf(at)), part(expected.state)]
+    const more = after.filter((line) => !wanted.includes(line))
+    const less = wanted.filter((line) => !after.includes(line))
+    if (more.length + less.length > 0) {
       row.stuck++
-      wrong.push(
-        `run again it ends with ${repeated.code} and leaves something else: ${repeated.err} ${after.slice(0, 600)}`,
-      )
+      const differs = [...more.map((line) => `+ ${line}`), ...less.map((line) => `- ${line}`)].join(' | ')
+      wrong.push(`run again it ends with ${repeated.code}: ${repeated.err} ${differs.slice(0, 300)}`)
     }
   }
   const refusedBefore = at.simulator.log.requests.filter(({ error }) => error !== null).length

@@ -2,6 +2,7 @@
 // back to one of them. A rewind is a fact and removes nothing; files are restored only where asked, only those a tool of
 // ours wrote, and only where nobody changed them since.
 import { attempt, machineFileSystem, readAt, reading, type FileSystem } from '../../disk/fs.ts'
+import { refused, type Failure, type FailureCode } from '../../disk/failure.ts'
 import { removeIfThere, replaceFile } from '../../disk/replace.ts'
 import { EngineError, type Session } from '../../engine/session.ts'
 import type { Preset } from '../../preset.ts'
@@ -11,7 +12,7 @@ import { textIn } from '../../transcript/content.ts'
 import { isKnown, isRealInput } from '../../transcript/fact.ts'
 import { seq, unbounded, type Seq, type SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine, readLineBack } from '../../transcript/lineage.ts'
-import type { Store } from '../../transcript/store.ts'
+import type { Result, Store } from '../../transcript/store.ts'
 import { exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
@@ -139,7 +140,10 @@ interface RestoredFiles {
   readonly left: readonly string[]
 }
 
-/** Restores files as they were at `to`. The newest change first, so that several to one file undo in turn. */
+/**
+ * Restores files as they were at `to`. The newest change first, so that several to one file undo in turn. Throws where the disk
+ * fails: once the session is rewound, nothing could bring the rest of them back.
+ */
 async function restoreFiles(
   fs: FileSystem,
   store: Store,
@@ -155,15 +159,39 @@ async function restoreFiles(
     const image = blob.ok ? beforeImageIn(blob.bytes) : null
     const path = image?.path ?? file
     if (stopped.has(path)) continue
-    const why = image === null ? 'its earlier content was not stored' : await restoreFile(fs, image, unique)
-    if (why === null) restored.add(path)
+    const put = image === null ? notStored(blob) : await restoreFile(fs, image, unique)
+    if (put.ok) restored.add(path)
+    else if (mayPass.has(put.failure.code)) throw notRewound(path, put.failure, restored.size)
     else {
       // An older state must not be put over one that could not be undone.
       stopped.add(path)
-      left.push(`${path}: ${why}`)
+      left.push(`${path}: ${put.failure.message}`)
     }
   }
   return { restored: [...restored], left }
+}
+
+/** What is wrong with the disk and not with the file. */
+const mayPass: ReadonlySet<FailureCode> = new Set([
+  'busy',
+  'disk-full',
+  'io-error',
+  'quota',
+  'read-only',
+  'too-many-open-files',
+] as const)
+
+const notStored = (blob: Result<object>): Result<object> =>
+  blob.ok || !mayPass.has(blob.failure.code)
+    ? refused('not-found', 'its earlier content was not stored')
+    : blob
+
+function notRewound(path: string, { code, message }: Failure, restored: number): EngineError {
+  const so = restored === 0 ? '' : `; files restored before it: ${restored}`
+  return new EngineError({
+    code,
+    message: `${path} could not be restored: ${message}${so}. The session was not rewound: run it again, or rewind without files`,
+  })
 }
 
 /** `by`: the session that made the change and keeps what was there before; of a fork it may be one it was forked from. */
@@ -192,8 +220,11 @@ async function* changesSince(
     }
 }
 
-/** Null when it was put back, else why not. */
-async function restoreFile(fs: FileSystem, image: BeforeImage, unique: () => string): Promise<string | null> {
+async function restoreFile(
+  fs: FileSystem,
+  image: BeforeImage,
+  unique: () => string,
+): Promise<Result<object>> {
   const { path, before, after } = image
   const now = await attempt(`reading ${path}`, () =>
     reading(fs, path, async (file) => {
@@ -203,13 +234,10 @@ async function restoreFile(fs: FileSystem, image: BeforeImage, unique: () => str
     }),
   )
   // A rewind that was killed, or an earlier one, may have put it back already: what came before that is still to be undone.
-  if (!now.ok) return before === null && now.failure.code === 'not-found' ? null : now.failure.message
-  if (before !== null && now.hash === sha256Of(Buffer.from(before))) return null
-  if (now.hash !== after) return 'it was changed by something else since'
-  if (before !== null) {
-    const put = await replaceFile(fs, path, Buffer.from(before), { mode: now.mode, unique })
-    return put.ok ? null : put.failure.message
-  }
-  const removed = await attempt(`removing ${path}`, async () => ({ was: await removeIfThere(fs, path) }))
-  return removed.ok ? null : removed.failure.message
+  if (!now.ok) return before === null && now.failure.code === 'not-found' ? { ok: true } : now
+  if (before !== null && now.hash === sha256Of(Buffer.from(before))) return { ok: true }
+  if (now.hash !== after) return refused('changed-outside', 'it was changed by something else since')
+  return before === null
+    ? attempt(`removing ${path}`, async () => ({ was: await removeIfThere(fs, path) }))
+    : replaceFile(fs, path, Buffer.from(before), { mode: now.mode, unique })
 }
