@@ -9,7 +9,7 @@ import { stringsIn } from '../projection/folding/render.ts'
 import type { BlockRef } from '../transcript/fact.ts'
 import type { Keeping } from './user-words.ts'
 import type { Reading } from './span-reading.ts'
-import { about, isTask, noSections, type Sections } from './sections.ts'
+import { about, noSections, type Sections } from './sections.ts'
 import {
   endsOf,
   errorOf,
@@ -108,7 +108,7 @@ export function ledgerOf(missing: Inventory, tokens: number, factor: number): Se
       const cost = Math.ceil(factor * (estimateText(line) + lineTokens))
       if (left - cost < enough) break
       left -= cost
-      if (kind === 'pending') lines.open.push(isTask(item) ? item : line)
+      if (kind === 'pending') lines.open.push(line)
       else if (kind === 'errors') lines.errors.push(line)
       else lines.named.push(kind === 'rules' ? `${line}${about}said by the user` : line)
     }

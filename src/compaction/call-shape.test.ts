@@ -75,6 +75,18 @@ describe('the shape of a call', () => {
     expect(shape({ command: 'make -C src', file: 'out.log' }).command).toBe('make -C src')
   })
 
+  it('[O38] takes a program beside the name of a file for a command, with the words it is given', () => {
+    expect(shape({ command: 'make', output: 'build.log' })).toMatchObject({ command: 'make', deed: null })
+    expect(shape({ command: 'pytest', args: ['tests/test_a.py', '-q'] })).toEqual({
+      files: ['tests/test_a.py'],
+      deed: null,
+      command: 'pytest tests/test_a.py -q',
+      isTasks: false,
+    })
+    expect(shape({ command: 'cat', args: ['src/a.ts'] })).toMatchObject({ files: ['src/a.ts'], deed: 'read' })
+    expect(shape({ command: 'cat', path: 'src/a.ts' })).toMatchObject({ files: ['src/a.ts'], deed: 'read' })
+  })
+
   it('[O38] finds the files of a patch wherever it stands', () => {
     for (const input of [{ input: patch }, { command: ['apply_patch', patch] }, { x: { y: patch } }])
       expect(shape(input)).toMatchObject({ files: ['src/a.ts'], deed: 'edited', command: null })
@@ -102,6 +114,17 @@ describe('the shape of a call', () => {
         }),
       }),
     ).toEqual(expected)
+    // A name of its own and how much it matters may stand before.
+    expect(
+      tasksIn({
+        todos: [
+          { id: 'todo-1', status: 'completed', priority: 'high', content: 'Read the code' },
+          { id: 'b2', status: 'in_progress', priority: 'low', content: 'Fix it' },
+          { id: '3', status: 'pending', priority: 'medium', content: 'Test it' },
+        ],
+      }),
+    ).toEqual(expected)
+    expect(tasksIn({ todos: [{ content: 'refactor', status: 'pending' }] })).toEqual(['[ ] refactor'])
     expect(tasksIn({ tasks: [] })).toEqual([])
     const listed = { name: 'Todo', input: { todos: [{ content: 'Fix it', status: 'pending' }] } }
     expect(titleOf(listed, callShape(listed))).toBe('Todo Fix it')

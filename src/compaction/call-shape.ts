@@ -66,6 +66,18 @@ function leavesAt(value: unknown, without: RegExp | undefined, depth: number): s
   )
 }
 
+/** Every text and number in what a call was given, with the name it stands under, JSON and code that calls tools opened. */
+export function namedLeavesOf(value: unknown, name = '', depth = 0): readonly (readonly [string, string])[] {
+  if (depth > mostDepth || value === null) return []
+  if (typeof value === 'number') return [[name, String(value)]]
+  if (typeof value === 'string') {
+    const inner = opened(value) ?? toolCodeIn(value)?.inputs
+    return inner === undefined ? [[name, value]] : namedLeavesOf(inner, name, depth + 1)
+  }
+  if (typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([key, inner]) => namedLeavesOf(inner, key, depth + 1))
+}
+
 /** A text that is JSON of an object or a list, as that. */
 function opened(text: string): unknown {
   if (!/^\s*[{[]/.test(text) || !/[}\]]\s*$/.test(text)) return null
@@ -116,11 +128,17 @@ const contentKey = /^(?:content|file_text|contents)$/
 const textKey =
   /^(?:content|file_text|contents|old_string|old_str|oldText|old_text|oldString|new_string|new_str|newText|new_text|newString)$/
 
-/** A word beside the name of a file says what is done to that file. */
+/** A word beside the name of a file says what is done to that file, unless it is a program that runs, with its words or alone. */
 function namedCommand(input: Readonly<Record<string, unknown>>, files: readonly string[]): string | null {
   const named = [input['command'], input['cmd']].find((value) => typeof value === 'string') ?? null
-  return named !== null && files.length > 0 && isWord(named) ? null : named
+  if (named === null || files.length === 0 || !isWord(named)) return named
+  const words = Object.values(input).find(isWordList) ?? []
+  if (!startsProgram(named) || (words.length === 0 && showing.test(`${named} `))) return null
+  return [named, ...words].join(' ')
 }
+
+const isWordList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')
 
 function namedDeed(input: Readonly<Record<string, unknown>>): Deed | null {
   const keys = Object.keys(input)
@@ -148,7 +166,8 @@ function newShape(input: CallInput['input']): CallShape {
   // "find the fault" is a task and no command.
   const isTasks = tasksIn(input) !== null
   if (isTasks) return { files: [], deed: null, command: null, isTasks }
-  const code = codeAmong(leavesAt(input, undefined, 0))
+  // What a file is to hold runs nothing, whatever the file is called.
+  const code = codeAmong(leavesAt(input, textKey, 0))
   return { ...(code === null ? shapeOf(input) : codeShape(code)), isTasks }
 }
 
@@ -280,12 +299,15 @@ function tasksAt(value: unknown, depth: number, isAlone: boolean): readonly stri
     const tasks = value.map((item) => taskOf(item as Readonly<Record<string, unknown>>))
     if (tasks.every((task) => task !== null)) return tasks
   }
-  for (const one of inner) {
-    const found = tasksAt(one, depth + 1, staysAlone)
+  for (const [key, one] of Object.entries(value)) {
+    const found = textKey.test(key) && typeof one === 'string' ? null : tasksAt(one, depth + 1, staysAlone)
     if (found !== null) return found
   }
   return null
 }
+
+/** One small word, or a name that ends with a number. */
+const isLabel = /^(?:[a-z\d_-]+|[A-Za-z]+[-_]?\d+)$/
 
 /** What stands before a task: its state. */
 const markChars = '[ ] '.length
@@ -293,6 +315,8 @@ const markChars = '[ ] '.length
 function taskOf(item: Readonly<Record<string, unknown>>): string | null {
   const texts = Object.values(item).filter((value) => typeof value === 'string')
   const state = texts.map((text) => states.get(text.toLowerCase())).find((sign) => sign !== undefined)
-  const text = texts.find((one) => !states.has(one.toLowerCase()) && /\S/.test(one) && !/^\d+$/.test(one))
+  const said = texts.filter((one) => !states.has(one.toLowerCase()) && /\S/.test(one) && !/^\d+$/.test(one))
+  // A number of its own or how much it matters may stand before what is to be done.
+  const text = said.find((one) => !isLabel.test(one)) ?? said[0]
   return state === undefined || text === undefined ? null : `${state} ${text.replaceAll(/\s+/g, ' ').trim()}`
 }

@@ -16,4 +16,4 @@ export const hasOperator = (text: string): boolean => operator.test(text)
 export const looksRun = (text: string): boolean =>
   startsProgram(text) || (/^\s*[\w./~-]+\s/.test(text) && !/[.!?]\s+[A-Z]/.test(text) && hasOperator(text))
 
-export const patchMark = /^\*\*\* Begin Patch|^diff --git |^--- (?:a\/|\S+)[^\n]*\n\+\+\+ /m
+export const patchMark = /^\*\*\* Begin Patch|^diff --git |^--- \S[^\n]*\n\+\+\+ /m

@@ -5,17 +5,16 @@ import type { Edit, Kept, Range, SummaryEdit } from '../transcript/fact.ts'
 import { seq } from '../transcript/ids.ts'
 import { blockWords, rangePart } from '../projection/folding/render.ts'
 import { userWords } from '../projection/refusal.ts'
-import { mediaLine, mediaOf } from '../projection/media.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import { auditOf, inventoryOf, ledgerOf, missingFrom, placesIn, type Audit } from './audit.ts'
 import { excerptsOf } from './excerpts.ts'
-import { sectionsOf } from './extract.ts'
 import { chooseLines, groupedLines, type Grouped } from './scoring/choice.ts'
 import { countedOf } from './scoring/counted.ts'
 import type { Line } from './scoring/lines.ts'
 import { keepWords, type Keeping, type WordCaps } from './user-words.ts'
-import { joined, readSpan, shownText } from './span-reading.ts'
+import { readAll, readOnce, sectionsOnce, tasksOfSpans } from './plan-reading.ts'
+import { shownText } from './span-reading.ts'
 import {
   cutAfter,
   cutBefore,
@@ -77,12 +76,15 @@ export function draft(context: PlanContext, shape: Shape): Draft | null {
   if (spans.length === 0) return null
   const weights = spans.map(([start, end]) => weightSum(context.parts.slice(start, end)))
   const whole = weights.reduce((sum, weight) => sum + weight, 0)
-  const segments = spans.map(([start, end], index) =>
-    segment(context, shape, start, end, {
+  const tasks = tasksOfSpans(context, spans)
+  const segments = spans.map(([start, end], index) => {
+    const isLast = index === spans.length - 1
+    return segment(context, shape, start, end, {
       tokens: (shape.textTokens * weights[index]!) / Math.max(1, whole),
-      isLast: index === spans.length - 1,
-    }),
-  )
+      isLast,
+      tasks: isLast || tasks === null ? tasks : [],
+    })
+  })
   return { shape, segments, tokens: tokensOf(context, shape, segments) }
 }
 
@@ -106,12 +108,16 @@ function segment(
   shape: Shape,
   start: number,
   end: number,
-  { tokens, isLast }: { readonly tokens: number; readonly isLast: boolean },
+  {
+    tokens,
+    isLast,
+    tasks,
+  }: { readonly tokens: number; readonly isLast: boolean; readonly tasks: readonly string[] | null },
 ): Segment {
   const { fold, factor } = context
   const range = rangeOfParts(context, start, end)
   const summary = isLast ? shape.summary : null
-  const all = summary === null ? readOnce(context, start, end).sections : noSections
+  const all = summary === null ? sectionsOnce(context, start, end, tasks) : noSections
   const lines = fitSections(all, tokens, { factor, focus: shape.focus, taskTokens: shape.taskTokens })
   const keeping = keepWords(
     userWords(fold, range),
@@ -180,33 +186,6 @@ function excerptText({ fold }: PlanContext, { at, lines }: Kept): string {
   return (lines ?? []).map(([from, to]) => all.slice(from, to).join('\n')).join('\n')
 }
 
-function readOnce(context: PlanContext, start: number, end: number) {
-  const { parts, known } = context
-  const before = known.get(`${start}-${end}`)
-  if (before !== undefined) return before
-  const isFollowed = parts.slice(end).some((part) => part.kind === 'answer')
-  const reading = readSpan(parts.slice(start, end))
-  const found = {
-    reading,
-    sections: sectionsOf(reading, { isFollowed }),
-    media: mediaLeaving(context, start, end),
-  }
-  known.set(`${start}-${end}`, found)
-  return found
-}
-
-/** What the media of a span are and how each is brought back; those that an earlier summary names stay named. */
-function mediaLeaving({ fold, parts }: PlanContext, start: number, end: number): readonly string[] {
-  return parts.slice(start, end).flatMap((part) => {
-    // As it was said: what was replaced before is named too.
-    const said = part.wholeEstimate === undefined ? part : (fold.units.find(part.from) ?? part)
-    if (part.kind !== 'edit')
-      return mediaOf(said).flatMap(({ block, at }) => (at === null ? [] : [mediaLine(block, at)]))
-    const top = fold.edits.topAt(part.from)
-    return top?.edit.kind === 'summary' ? (top.edit.media ?? []) : []
-  })
-}
-
 type Unwritten = Omit<Segment, 'edit' | 'part'>
 
 function withText(
@@ -268,8 +247,10 @@ export interface Finished {
 
 /** Audits a draft against what it takes away, and puts what is missing into it as far as the ledger reaches. */
 export function finish(context: PlanContext, { shape, segments }: Draft): Finished {
-  const gone = segments.map(({ start, end }) => readOnce(context, start, end).reading)
-  const reading = joined(gone)
+  const reading = readAll(
+    context,
+    segments.map(({ start, end }) => [start, end] as const),
+  )
   const inventory = inventoryOf(reading)
   const around = shownAround(context, shape, segments)
   const shown = (now: readonly Segment[]): string =>

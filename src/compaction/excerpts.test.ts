@@ -104,6 +104,7 @@ describe('excerpts', () => {
       said('build it'),
       ...read('src/busy.ts', file('busy', 60)),
       ...edit('src/busy.ts', file('busy', 6).split('\n')[5]),
+      ...read('the list', `#1 [pending] ${old}\n#2 [completed] look at busyValue11 with compute_busy`),
       ...listed('t1', old, `Tasks now:\n[ ] ${old}\n${file('busy', 12)}`),
       ...listed('t2', 'write about busyValue10', 'noted'),
       ...Array.from({ length: 6 }, (_, at) => read(`src/f${at}.ts`, file(`f${at}`, 150))).flat(),

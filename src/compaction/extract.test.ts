@@ -64,6 +64,17 @@ describe('what is extracted', () => {
     const fitted = fitSections(all, 10, { factor: 1, taskTokens: 400 })
     expect(fitted.open).toEqual(lines.slice(6))
     expect(fitted.outcomes).toEqual([])
+    // One that is long leaves room for the others.
+    const first = {
+      todos: [
+        { content: 'word '.repeat(2000), status: 'pending' },
+        { content: 'Test it', status: 'pending' },
+      ],
+    }
+    const { open } = sectionsOf(said('go'), ...ran('a', 'TodoWrite', first, 'ok'))
+    expect(fitSections({ ...noSections, open }, 10, { factor: 1, taskTokens: 400 }).open.at(-1)).toBe(
+      '[ ] Test it',
+    )
     // A list that is longer than any text has what it can have.
     const long = Array.from({ length: 90 }, (_, at) => `[ ] ${at} ${'of a long plan '.repeat(8)}`)
     expect(
@@ -200,6 +211,22 @@ describe('what is extracted', () => {
       '[x] write it',
       '[ ] 测试它',
     ])
+  })
+
+  it('[O38] a call that makes or moves a task runs nothing and looks nothing up', () => {
+    const { commands, lookups, open } = sectionsOf(
+      said('go'),
+      ...ran(
+        'a',
+        'TaskCreate',
+        { subject: 'make the build faster' },
+        'Task #1 created successfully: make the build faster',
+      ),
+      ...ran('b', 'TaskUpdate', { taskId: '1', status: 'in_progress' }, 'Updated task #1 status'),
+      ...ran('c', 'Search', { query: 'the build' }, 'none'),
+    )
+    expect(open).toEqual(['[>] #1 make the build faster'])
+    expect([commands, lookups]).toEqual([[], ['Search the build [6]']])
   })
 
   it('[O3] where the work stood is the last answer and the calls after it', () => {

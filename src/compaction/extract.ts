@@ -4,8 +4,8 @@
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import { readSpan, type Answer, type Call, type Reading, type Said } from './span-reading.ts'
-import { callShape, leavesOf, type CallInput } from './call-shape.ts'
-import { tasksOf } from './task-list.ts'
+import { callShape, leavesOf } from './call-shape.ts'
+import { callsOnTasks, tasksOf } from './task-list.ts'
 import { errorsOf } from './files.ts'
 import { filesOf, isFileCall } from './files.ts'
 import {
@@ -24,6 +24,8 @@ import { decisionWord, errorLine, isQuestion, lineOf, nextWord, sentencesOf } fr
 export interface ExtractOptions {
   /** Later messages stay as they are, so that what is open is said there. */
   readonly isFollowed: boolean
+  /** The newest list where the span does not tell it alone; null where nothing was said of tasks. */
+  readonly tasks?: readonly string[] | null | undefined
 }
 
 /** What a span leaves to be done, what earlier summaries carried along included. */
@@ -36,11 +38,14 @@ export function pendingOf(reading: Reading): readonly string[] {
 }
 
 /** The newest list of tasks; null where nothing was said of them since an earlier summary. */
-const listIn = ({ calls, earlier }: Reading): readonly string[] | null =>
-  tasksOf(
-    calls,
-    earlier.map(earlierTasks).findLast((tasks) => tasks.length > 0),
-  )
+export const listIn = (reading: Reading): readonly string[] | null =>
+  tasksOf(reading.calls, tasksBefore(reading))
+
+/** The tasks at the end of a span, said in it or before. */
+export const tasksAfter = (reading: Reading): readonly string[] => listIn(reading) ?? tasksBefore(reading)
+
+const tasksBefore = ({ earlier, tasks = [] }: Reading): readonly string[] =>
+  earlier.map(earlierTasks).findLast((said) => said.length > 0) ?? tasks
 
 const earlierTasks = ({ text }: Said): readonly string[] =>
   (parseSections(partsOf(text).rest)?.open ?? []).filter(isTask)
@@ -53,17 +58,19 @@ export const extract = (parts: readonly Part[], options: ExtractOptions): Sectio
 export function sectionsOf(reading: Reading, options: ExtractOptions): Sections {
   let sections = noSections
   for (const { text } of reading.earlier) sections = mergeSections(sections, earlierOf(text))
-  const tasks = listIn(reading)
+  const onTasks = callsOnTasks(reading.calls, tasksBefore(reading))
+  const others = reading.calls.filter((call) => !onTasks.has(call))
+  const tasks = options.tasks === undefined ? listIn(reading) : options.tasks
   if (tasks !== null) sections = { ...sections, open: sections.open.filter((line) => !isTask(line)) }
   return mergeSections(sections, {
     ...noSections,
     outcomes: outcomesOf(reading),
     steps: stepsOf(reading),
     files: filesOf(reading.calls),
-    commands: commandsOf(reading.calls),
-    lookups: lookupsOf(reading.calls),
+    commands: commandsOf(others),
+    lookups: lookupsOf(others),
     errors: errorsOf(reading),
-    open: [...(tasks ?? []), ...openOf(reading, tasks, options)],
+    open: [...(tasks ?? []).map((task) => lineOf(task)), ...openOf(reading, tasks, options)],
     standing: options.isFollowed ? [] : standingOf(reading),
   })
 }
@@ -146,7 +153,8 @@ function lastLine(text: string): string {
 function lookupsOf(calls: readonly Call[]): string[] {
   const lines: string[] = []
   for (const call of calls) {
-    if (isFileCall(call) || callShape(call).command !== null || isTaskCall(call)) continue
+    const { command, isTasks } = callShape(call)
+    if (isFileCall(call) || command !== null || isTasks) continue
     lines.push(`${call.name} ${lineOf(leavesOf(call.input).join(' '), commandChars)} [${call.at}]`)
   }
   return newest(lines)
@@ -171,8 +179,6 @@ function openOf(
     if (nextWord.test(sentence) || isQuestion(sentence)) lines.push(`${lineOf(sentence)} [${last.at}]`)
   return unique(lines)
 }
-
-const isTaskCall = (call: CallInput): boolean => callShape(call).isTasks
 
 const boxesOf = (text: string): string[] =>
   [...text.matchAll(/^\s*[-*] (\[[ x]\] .+)$/gim)].map((match) => lineOf(match[1]!))

@@ -5,6 +5,7 @@ import type { Fold } from '../projection/fold.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import type { Kept } from '../transcript/fact.ts'
 import { callShape, isChange, leavesOf, showsFile } from './call-shape.ts'
+import { listsTasks } from './task-list.ts'
 import { countedIn, hiddenAnswers } from './scoring/counted.ts'
 import { changedLines } from './changes.ts'
 import { isCall, plainCall, type CallBlock } from './plain-call.ts'
@@ -137,12 +138,17 @@ export function usageIn({ fold, parts }: InSight): Usage {
     isInstructions: (block) =>
       workOf(block)?.files.some((file) => instructionFiles.has(file.slice(file.lastIndexOf('/') + 1))) ===
       true,
-    isTasks: (block) => workOf(block)?.isTasks === true,
+    isTasks: (block) => workOf(block)?.isTasks === true || listsTasksIn(block),
     ageOf: (at) => ages.get(at) ?? keptAge,
     callOf: (id) => calls.get(id)?.place,
     files,
   }
 }
+
+const listsTasksIn = (block: ViewBlock): boolean =>
+  block.type === 'tool_result' &&
+  'is_error' in block &&
+  block.content.some((inner) => inner.type === 'text' && listsTasks(inner.text))
 
 function workedBy(call: CallBlock, place: Place): Worked {
   const shape = callShape(plainCall(call))

@@ -268,11 +268,11 @@ function trimming(context: PlanContext, options: PlanOptions, limit: number): Fo
   }
 }
 
-/** A cut that somebody chose: the text may shrink, the cut stays. */
+/** A cut that somebody chose: the text may shrink, at the very last to nothing; the cut stays. */
 function atPivot(context: PlanContext, options: PlanOptions): Found | PlanRefusal {
   const { start, end } = pivotOf(context, options)
   const made: Found[] = []
-  for (const text of [1, 1 / 2, 1 / 16]) {
+  for (const text of [1, 1 / 2, 1 / 16, 0]) {
     const shape = shapeOf(context, options, { step: 'keep', kept: 0, text })
     const one = draft(context, { ...shape, start, end, stubs: [] })
     if (one === null) return nothingToGo(context)
@@ -315,7 +315,7 @@ function shapeOf(context: PlanContext, options: PlanOptions, rung: Rung): Shape 
     end: kept.start,
     stubs: kept.stubs,
     textTokens: rung.text * allowance.textTokens,
-    taskTokens: defaults.compaction.taskTokens,
+    taskTokens: rung.text === 0 ? 0 : defaults.compaction.taskTokens,
     ledgerTokens: rung.text * ledgerTokens(context),
     excerptTokens,
     detailTokens,

@@ -41,7 +41,12 @@ export interface PlanContext {
   /** Reading a span is the dear part of a plan: each is read once. */
   readonly known: Map<
     string,
-    { readonly reading: Reading; readonly sections: Sections; readonly media: readonly string[] }
+    {
+      readonly reading: Reading
+      /** By the list of tasks that stands among them. */
+      readonly sections: Map<string, Sections>
+      readonly media: readonly string[]
+    }
   >
   /** What is likely to be needed of the view; looked through when it is first asked for. */
   readonly scored: () => Scored

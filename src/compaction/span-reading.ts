@@ -44,6 +44,8 @@ export interface Reading {
   readonly earlier: readonly Said[]
   /** What we or other programs put in: attachments, reminders, notes. */
   readonly injected: readonly Said[]
+  /** How they stood before, where calls make and move tasks. */
+  readonly tasks?: readonly string[] | undefined
 }
 
 export function readSpan(parts: readonly Part[]): Reading {

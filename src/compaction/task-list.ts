@@ -1,6 +1,7 @@
 // The tasks as calls have left them, from the shapes of calls and results alone: a list that is given whole, or tasks that are
-// made and moved one by one, each with a number that the result names.
-import { callShape, leavesOf, stateOf, tasksIn } from './call-shape.ts'
+// made and moved one by one, each with a number that the result names. One walk over the calls, however many tasks there are.
+import { redact } from '../disk/redact.ts'
+import { callShape, namedLeavesOf, stateOf, tasksIn } from './call-shape.ts'
 import type { Call } from './span-reading.ts'
 
 /** A call and what came of it. */
@@ -13,13 +14,31 @@ interface Task {
   readonly text: string
 }
 
+/** Each under its number, in their order. */
+interface Tasks {
+  readonly all: Map<string, Task>
+  readonly open: Set<string>
+}
+
 const taskLine = /^(\[[ >x~]\]) (?:#([\w-]+) )?(.*)$/su
 
-const tasksFrom = (lines: readonly string[]): readonly Task[] =>
-  lines.flatMap((line) => {
+function tasksFrom(lines: readonly string[]): Tasks {
+  const tasks: Tasks = { all: new Map(), open: new Set() }
+  for (const [index, line] of lines.entries()) {
     const [, mark, id = null, text] = taskLine.exec(line) ?? []
-    return mark === undefined ? [] : [{ id, mark, text: text! }]
-  })
+    // Without a number of its own no call can name it.
+    const key = id === null || tasks.all.has(id) ? `line ${index}` : id
+    if (mark !== undefined) put(tasks, key, { id, mark, text: text! })
+  }
+  return tasks
+}
+
+function put({ all, open }: Tasks, key: string, task: Task | null): void {
+  if (task === null) all.delete(key)
+  else all.set(key, task)
+  if (task === null || task.mark === doneMark) open.delete(key)
+  else open.add(key)
+}
 
 const lineOf = ({ id, mark, text }: Task): string => `${mark} ${id === null ? '' : `#${id} `}${text}`
 
@@ -27,89 +46,204 @@ const lineOf = ({ id, mark, text }: Task): string => `${mark} ${id === null ? ''
 export const taskText = (line: string): string => taskLine.exec(line)?.[3] ?? line
 
 export const isDone = (line: string): boolean => line.startsWith(doneMark)
-const doneMark = '[x]'
+const [newMark, doneMark] = ['[ ]', '[x]']
 
 /** The newest list, each task with its state; `earlier` is how it stood before. Null where no call says anything of tasks. */
 export function tasksOf(calls: readonly Done[], earlier: readonly string[] = []): readonly string[] | null {
+  const { tasks, on } = walked(calls, earlier)
+  return on.size === 0 ? null : [...tasks.all.values()].map(lineOf)
+}
+
+/** The calls that say something of tasks: they look nothing up and run nothing. */
+export const callsOnTasks = (calls: readonly Done[], earlier: readonly string[] = []): ReadonlySet<Done> =>
+  walked(calls, earlier).on
+
+function walked(
+  calls: readonly Done[],
+  earlier: readonly string[],
+): { readonly tasks: Tasks; readonly on: ReadonlySet<Done> } {
+  const mentions = calls.flatMap((call) => mentionIn(call) ?? [])
   let tasks = tasksFrom(earlier)
-  let isNew = false
-  const makers = makersIn(calls, tasks)
-  for (const call of calls) {
-    if (call.outcome === null || call.outcome.isError) continue
-    const now = callShape(call).isTasks ? tasksFrom(tasksIn(call.input)!) : afterOne(tasks, call, makers)
-    isNew ||= now !== tasks
-    tasks = now
+  const makers = makersIn(mentions, tasks)
+  const on = new Set<Done>()
+  for (const one of mentions) {
+    if (one.whole !== null) tasks = tasksFrom(one.whole)
+    if (
+      one.whole !== null ||
+      isListed(tasks, one) ||
+      isMade(tasks, one, makers) ||
+      isMoved(tasks, one, makers)
+    )
+      on.add(one.call)
   }
-  return isNew ? tasks.map(lineOf) : null
+  return { tasks, on }
 }
 
-function afterOne(tasks: readonly Task[], call: Done, makers: ReadonlySet<string>): readonly Task[] {
-  const made = makers.has(call.name) ? madeBy(call) : null
-  if (made !== null) {
-    // New work begins: what is done is no part of it.
-    const left = tasks.every(({ mark }) => mark === doneMark) ? [] : tasks
-    return [...left.filter(({ id }) => id !== made.id), made]
-  }
-  const moved = moveBy(call, tasks)
-  if (moved === null) return tasks
-  return tasks.flatMap((task) => {
-    if (task.id !== moved.id) return [task]
-    return moved.mark === null ? [] : [{ ...task, mark: moved.mark }]
-  })
+/** What a call and its result say of tasks. */
+interface Mention {
+  readonly call: Done
+  /** A list that was given whole. */
+  readonly whole: readonly string[] | null
+  /** What the result lists, a task to a line. */
+  readonly listed: readonly Task[]
+  /** The number that the result names and the call did not: of what it made. */
+  readonly fresh: string | null
+  /** In a sentence, as `#1`. */
+  readonly isSaid: boolean
+  /** What the result repeats of what the call was given, and the field it stood in. */
+  readonly text: string | null
+  readonly field: string | null
+  /** The number that both name. */
+  readonly known: string | null
+  /** The state that the call gives; null where the task is gone, undefined where it says none. */
+  readonly state: string | null | undefined
+  /** Texts by their fields. */
+  readonly given: ReadonlyMap<string, string>
 }
 
-/**
- * The tools that make tasks. Others name in their result what they made, too (an issue, a request to merge): a task's number is
- * one of this session's own, counted from 1, and its state is changed by its number.
- */
-function makersIn(calls: readonly Done[], earlier: readonly Task[]): ReadonlySet<string> {
-  const made = new Map<string, Task>()
-  const makers = new Set<string>()
-  const isNumbered = earlier.some(({ id }) => id !== null)
-  for (const call of calls) {
-    const one = madeBy(call)
-    if (one !== null) {
-      made.set(call.name, one)
-      if (isNumbered || one.id === firstId) makers.add(call.name)
-    } else for (const [name, task] of made) if (moveBy(call, [task]) !== null) makers.add(name)
-  }
-  return makers
+const resultChars = 700
+const mostText = 400
+const mostFields = 12
+/** A number as a sentence names it, or as JSON does. */
+const numbers = /(?<![\w&])#([A-Za-z]*-?\d{1,6})\b|"\w*id"\s*:\s*"?([A-Za-z]*-?\d{1,6})\b/gi
+
+const numbersIn = (text: string): readonly { readonly id: string; readonly isSaid: boolean }[] =>
+  [...text.matchAll(numbers)].map(([, said, inJson]) => ({ id: said ?? inJson!, isSaid: said !== undefined }))
+
+const nothing = {
+  whole: null,
+  listed: [],
+  fresh: null,
+  isSaid: false,
+  text: null,
+  field: null,
+  known: null,
+  state: undefined,
+  given: new Map<string, string>(),
 }
 
-const firstId = '1'
-const resultChars = 400
-const [leastText, mostText] = [3, 300]
-const idIn = /(?:^|[\s(])#([A-Za-z]*-?\d{1,6})\b/
+function mentionIn(call: Done): Mention | null {
+  const { input, outcome } = call
+  if (outcome === null || outcome.isError) return null
+  if (callShape({ input }).isTasks) return { ...nothing, call, whole: tasksIn(input) }
+  const listed = listedIn(outcome.text)
+  // Most results are long or name none: what those calls were given is not looked at.
+  if (outcome.text.length > resultChars || numbersIn(outcome.text).length === 0)
+    return listed.length === 0 ? null : { ...nothing, call, listed }
+  // What a call was given is read without its secrets.
+  const result = redact(outcome.text).text
+  const fields = namedLeavesOf(input)
+  const [field, text] = repeatedIn(result, fields) ?? [null, null]
+  // A text may name numbers of others.
+  const named = numbersIn(text === null ? result : result.replace(text, () => ' '))
+  const given = new Set(fields.map(([, value]) => value.replace(/^#/, '')))
+  const fresh = named.find(({ id }) => !given.has(id))
+  const isShort = fields.length <= mostFields
+  return {
+    whole: null,
+    call,
+    listed,
+    fresh: fresh?.id ?? null,
+    isSaid: fresh?.isSaid === true,
+    text: text === null ? null : onOneLine(text),
+    field,
+    known: isShort ? (named.find(({ id }) => given.has(id))?.id ?? null) : null,
+    state: isShort
+      ? fields.map(([, value]) => stateOf(value)).find((state) => state !== undefined)
+      : undefined,
+    given: new Map(fields),
+  }
+}
 
-/** A short result that names a number and repeats one of the texts that the call was given. */
-function madeBy({ input, outcome }: Done): Task | null {
-  if (outcome === null || outcome.isError || outcome.text.length > resultChars) return null
-  const id = idIn.exec(outcome.text)?.[1]
-  if (id === undefined) return null
-  const texts = leavesOf(input).filter(
-    (text) =>
+const onOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
+
+const leastText = 2
+
+/** The longest text that the result repeats: several words, or what it ends with. */
+function repeatedIn(
+  result: string,
+  fields: readonly (readonly [string, string])[],
+): readonly [string, string] | null {
+  const end = result.trimEnd()
+  const repeated = fields.filter(
+    ([, text]) =>
       text.length >= leastText &&
       text.length <= mostText &&
-      text.includes(' ') &&
-      outcome.text.includes(text),
+      !/^#?\d+$/.test(text) &&
+      (/\S\s+\S/.test(text) ? result.includes(text) : end.endsWith(text)),
   )
-  const [first] = texts.toSorted((a, b) => b.length - a.length)
-  return first === undefined ? null : { id, mark: '[ ]', text: first.replaceAll(/\s+/g, ' ').trim() }
+  return repeated.toSorted(([, a], [, b]) => b.length - a.length)[0] ?? null
 }
 
-const mostLeaves = 12
+const listedLine = /^\W*#([A-Za-z]*-?\d{1,6})\b\W+([A-Za-z]+(?:[_-][A-Za-z]+)*)\b\W+(\S.*)$/
+/** What a listing says of a task behind its text: whose it is, what it waits for. */
+const listedEnd = /(?: \([\w-]+\))?(?: \[[^\]#]*#[^\]]*\])?$/
 
-/** A state and the number of a task among few values; the state is null where the task is gone. */
-function moveBy(
-  { input }: Done,
-  tasks: readonly Task[],
-): { readonly id: string; readonly mark: string | null } | null {
-  if (tasks.every(({ id }) => id === null)) return null
-  const leaves = leavesOf(input)
-  if (leaves.length > mostLeaves) return null
-  const state = leaves.map(stateOf).find((found) => found !== undefined)
-  const id = leaves
-    .map((text) => text.replace(/^#/, ''))
-    .find((text) => tasks.some((task) => task.id === text))
-  return state === undefined || id === undefined ? null : { id, mark: state }
+/** The tasks that a result lists: a number, a state and a text in each of its lines. */
+function listedIn(result: string): readonly Task[] {
+  if (!/^\W*#/.test(result)) return []
+  const tasks: Task[] = []
+  for (const line of result.trim().split('\n')) {
+    const [, id, word, text] = listedLine.exec(line) ?? []
+    const mark = stateOf(word ?? '')
+    if (id === undefined || mark === undefined || mark === null) return []
+    const own = text!.slice(0, 2 * mostText).replace(listedEnd, '')
+    tasks.push({ id, mark, text: onOneLine(redact(own).text) })
+  }
+  return tasks
+}
+
+/** It lists tasks with their states, which hold no longer than until the next call. */
+export const listsTasks = (result: string): boolean => listedIn(result).length > 0
+
+/**
+ * The tools that make tasks, each with the field of their texts. Others name in their result what they made, too (an issue, a
+ * request to merge): the state of a task is changed by its number. Where none is changed yet a task's number counts on from
+ * those that stood, from 1 at first.
+ */
+function makersIn(mentions: readonly Mention[], earlier: Tasks): ReadonlyMap<string, string> {
+  const stood = [...earlier.all.values()].map(({ id }) => Number(id ?? 0)).filter(Number.isFinite)
+  const next = String(stood.reduce((most, id) => Math.max(most, id), 0) + 1)
+  const madeBy = new Map<string, readonly [string, string]>()
+  const [counting, moved] = [new Map<string, string>(), new Map<string, string>()]
+  for (const { call, fresh, isSaid, text, field, known, state } of mentions) {
+    const maker = madeBy.get(known ?? '')
+    if (fresh !== null && text !== null) {
+      madeBy.set(fresh, [call.name, field!])
+      if (isSaid && fresh === next) counting.set(call.name, field!)
+    } else if (state !== undefined && maker !== undefined) moved.set(...maker)
+  }
+  return moved.size > 0 ? moved : counting
+}
+
+function isMade(tasks: Tasks, { call, fresh, text }: Mention, makers: ReadonlyMap<string, string>): boolean {
+  if (fresh === null || text === null || !makers.has(call.name)) return false
+  // New work begins: what is done is no part of it.
+  if (tasks.open.size === 0) tasks.all.clear()
+  put(tasks, fresh, null)
+  put(tasks, fresh, { id: fresh, mark: newMark, text })
+  return true
+}
+
+/** Another state, or other words in the field where they stood when the task was made. */
+function isMoved(
+  tasks: Tasks,
+  { known, state, given }: Mention,
+  makers: ReadonlyMap<string, string>,
+): boolean {
+  const task = known === null ? undefined : tasks.all.get(known)
+  if (task === undefined) return false
+  const field = [...makers.values()].find((one) => given.has(one))
+  const text = field === undefined ? task.text : onOneLine(given.get(field)!)
+  if (state === undefined && text === task.text) return false
+  put(tasks, known!, state === null ? null : { ...task, mark: state ?? task.mark, text })
+  return true
+}
+
+/** A list of somebody else's has numbers and states too: one of its tasks must be known. */
+function isListed(tasks: Tasks, { listed }: Mention): boolean {
+  const isKnown = ({ id, text }: Task): boolean => tasks.all.get(id!)?.text === text
+  if (!listed.some(isKnown)) return false
+  for (const task of listed) put(tasks, task.id!, task)
+  return true
 }

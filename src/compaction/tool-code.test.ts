@@ -68,7 +68,17 @@ text(r)`
       'console.log(JSON.stringify({ cmd: "ls" }))',
     ])
       expect([text, leavesOf({ text })]).toEqual([text, [text]])
-    // What is written into a file is the file's, whatever it does.
+    // An object that a library is given, where nothing is waited for.
+    const table =
+      'import pandas as pd\ntable = pd.DataFrame({"name": ["a b"], "size": [1]})\nprint(table.total)'
+    expect(leavesOf({ table })).toEqual([table])
+    // What is written into a file is the file's, whatever it does and whatever the file is called.
+    const script =
+      '#!/usr/bin/env node\nconst r = await tools.run({ cmd: "ls -la", todo: [{ t: "Fix it", s: "open" }] })'
+    expect(callShape({ input: { file_path: 'bin/deploy', content: script } })).toMatchObject({
+      command: null,
+      isTasks: false,
+    })
     const input = { file_path: 'run.ts', content: 'const r = await tools.run({ cmd: "ls -la" })' }
     expect(leavesOf(input)).toEqual(Object.values(input))
     expect(callShape({ input })).toMatchObject({ files: ['run.ts'], deed: 'written', command: null })
@@ -118,5 +128,11 @@ text(r)`
     )
     for (const part of ['{a:', '["', '"', '`', "'''", '/*', '(', 'await x({', '\\', '...{', '#'])
       toolCodeIn(`await x({${part.repeat(100_000 / part.length)}`)
+    // A literal that ends nowhere is looked for once, and so is the head of a patch.
+    const begun = performance.now()
+    for (const quote of ['`', "'", '"', "'".repeat(3), '"'.repeat(3)])
+      toolCodeIn(`await x({${`${quote}\\`.repeat(50_000 / (quote.length + 1))}`)
+    callShape({ input: { text: `--- ${'a'.repeat(120_000)}\n` } })
+    expect(performance.now() - begun).toBeLessThan(3000)
   })
 })

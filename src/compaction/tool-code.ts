@@ -53,17 +53,20 @@ function valuesIn(code: string): {
 } {
   const inputs: Fields[] = []
   const literals: Literal[] = []
+  // Where nothing is waited for an object is given to a library.
+  const isCall = /\bawait\b/.test(code) ? callsWith : isAwaited
+  const open: Open = new Map()
   for (let at = 0; at < code.length;) {
     const sign = code[at]!
     const before = (): string => code.slice(Math.max(0, at - beforeChars), at)
     const behind = pastComment(code, at)
     if (behind !== at) at = behind
-    else if (sign === '{' && callsWith.test(before())) {
-      const { value, next } = valueAt(code, at, 0)
+    else if (sign === '{' && isCall.test(before())) {
+      const { value, next } = valueAt(code, open, at, 0)
       if (isRecord(value)) inputs.push(value)
       at = next
     } else if (isQuote(sign)) {
-      const found = literalAt(code, at)
+      const found = literalAt(code, open, at)
       if (found !== null && !isKey(code, before(), found.next))
         literals.push({ text: found.text, before: before() })
       at = found?.next ?? at + 1
@@ -88,6 +91,9 @@ function pastComment(code: string, at: number): number {
   return code[at] === '#' && /^\s?$/.test(code[at - 1] ?? '') ? end('\n') : at
 }
 
+/** How far no literal ends, by what would end it: one that begins before is not looked for again, and all is read in one walk. */
+type Open = Map<string, number>
+
 interface Value {
   readonly value: unknown
   readonly next: number
@@ -96,12 +102,12 @@ interface Value {
 const mostDepth = 16
 
 /** An object, a list, a text, a number or a word that stands for a value; anything else up to what ends it is null. */
-function valueAt(code: string, from: number, depth: number): Value {
+function valueAt(code: string, open: Open, from: number, depth: number): Value {
   const at = pastBlanks(code, from)
   const sign = code[at]
-  if (depth < mostDepth && (sign === '{' || sign === '[')) return listAt(code, at, depth)
-  const literal = isQuote(sign) ? literalAt(code, at) : null
-  const next = pastExpression(code, literal?.next ?? at)
+  if (depth < mostDepth && (sign === '{' || sign === '[')) return listAt(code, open, at, depth)
+  const literal = isQuote(sign) ? literalAt(code, open, at) : null
+  const next = pastExpression(code, open, literal?.next ?? at)
   if (literal !== null) return { value: literal.text, next }
   const word = code.slice(at, next).trim()
   return { value: number.test(word) ? Number(word) : (words.get(word) ?? null), next }
@@ -116,14 +122,16 @@ const words = new Map<string, boolean>([
 ])
 
 /** An object or a list; what it was left off in the middle of ends where the code does. */
-function listAt(code: string, from: number, depth: number): Value {
+function listAt(code: string, open: Open, from: number, depth: number): Value {
   const closing = code[from] === '{' ? '}' : ']'
   const entries: [string, unknown][] = []
   let at = pastBlanks(code, from + 1)
   while (at < code.length && code[at] !== closing) {
-    const key = closing === '}' ? keyAt(code, at) : { name: String(entries.length), next: at }
+    const key = closing === '}' ? keyAt(code, open, at) : { name: String(entries.length), next: at }
     const { value, next } =
-      key === null ? { value: null, next: pastExpression(code, at) } : valueAt(code, key.next, depth + 1)
+      key === null
+        ? { value: null, next: pastExpression(code, open, at) }
+        : valueAt(code, open, key.next, depth + 1)
     if (key !== null) entries.push([key.name, value])
     // A sign that nothing here knows how to read is passed over.
     at = pastBlanks(
@@ -136,8 +144,12 @@ function listAt(code: string, from: number, depth: number): Value {
 }
 
 /** The name that a value stands under; null for what is spread or computed. */
-function keyAt(code: string, at: number): { readonly name: string; readonly next: number } | null {
-  const literal = isQuote(code[at]) ? literalAt(code, at) : null
+function keyAt(
+  code: string,
+  open: Open,
+  at: number,
+): { readonly name: string; readonly next: number } | null {
+  const literal = isQuote(code[at]) ? literalAt(code, open, at) : null
   const bare = literal === null ? /^[\w$]+/.exec(code.slice(at, at + beforeChars))?.[0] : undefined
   const end = literal?.next ?? at + (bare?.length ?? 0)
   const colon = pastBlanks(code, end)
@@ -154,32 +166,40 @@ function pastBlanks(code: string, from: number): number {
 }
 
 /** What follows up to a comma or to what closes around it. */
-function pastExpression(code: string, from: number): number {
-  let open = 0
+function pastExpression(code: string, open: Open, from: number): number {
+  let depth = 0
   for (let at = from; at < code.length;) {
     const sign = code[at]!
-    if (open === 0 && (sign === ',' || sign === ';')) return at
-    if (sign === '(' || sign === '[' || sign === '{') open++
-    else if ((sign === ')' || sign === ']' || sign === '}') && open-- === 0) return at
-    at = (isQuote(sign) ? literalAt(code, at)?.next : undefined) ?? Math.max(pastComment(code, at), at + 1)
+    if (depth === 0 && (sign === ',' || sign === ';')) return at
+    if (sign === '(' || sign === '[' || sign === '{') depth++
+    else if ((sign === ')' || sign === ']' || sign === '}') && depth-- === 0) return at
+    at =
+      (isQuote(sign) ? literalAt(code, open, at)?.next : undefined) ?? Math.max(pastComment(code, at), at + 1)
   }
   return code.length
 }
 
 /** The string literal that begins here, as what it means; null where it ends nowhere. */
-function literalAt(code: string, at: number): { readonly text: string; readonly next: number } | null {
+function literalAt(
+  code: string,
+  open: Open,
+  at: number,
+): { readonly text: string; readonly next: number } | null {
   const sign = code[at]!
   const isTriple = sign !== '`' && code.startsWith(sign.repeat(3), at)
   const closing = isTriple ? sign.repeat(3) : sign
+  if (at < (open.get(closing) ?? 0)) return null
   const from = at + closing.length
-  for (let to = from; to < code.length; to++) {
+  let to = from
+  for (; to < code.length; to++) {
     if (code[to] === '\\') to++
     else if (code.startsWith(closing, to)) {
       const inner = code.slice(from, to)
       const isRaw = /(?:\b[rR]|String\.raw)$/.test(code.slice(Math.max(0, at - beforeChars), at))
       return { text: isRaw ? inner : decoded(inner), next: to + closing.length }
-    } else if (code[to] === '\n' && sign !== '`' && !isTriple) return null
+    } else if (code[to] === '\n' && sign !== '`' && !isTriple) break
   }
+  open.set(closing, to)
   return null
 }
 

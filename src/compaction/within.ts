@@ -6,10 +6,22 @@ import { draft, totalOf, withLedger, type Draft, type Shape } from './draft.ts'
 import { newestOf } from './kept-messages.ts'
 import type { PlanContext } from './plan-context.ts'
 
-type Rest = Pick<Shape, 'focus' | 'isAutomatic'>
+type Rest = Pick<Shape, 'focus' | 'isAutomatic' | 'taskTokens'>
 
-/** Null where even the least does not fit. */
-export function draftWithin(context: PlanContext, tokens: number, rest: Rest): Draft | null {
+/** Null where even the least does not fit. Where tasks leave no room for what must stay, they have less of their own, and none at last. */
+export function draftWithin(
+  context: PlanContext,
+  tokens: number,
+  rest: Omit<Rest, 'taskTokens'>,
+): Draft | null {
+  for (const share of [1, 1 / 4, 0]) {
+    const made = sharedOut(context, tokens, { ...rest, taskTokens: share * defaults.compaction.taskTokens })
+    if (made !== null) return made
+  }
+  return null
+}
+
+function sharedOut(context: PlanContext, tokens: number, rest: Rest): Draft | null {
   const { wordsShare } = defaults.dial.within
   const roomy = divided(context, tokens, rest, wordsShare)
   const found =
@@ -94,7 +106,6 @@ function shapeWithin(
     end: kept.start,
     stubs: kept.stubs,
     textTokens: textShare * left,
-    taskTokens: defaults.compaction.taskTokens,
     ledgerTokens: Math.floor(ledgerShare * left),
     excerptTokens: excerptShare * left,
     detailTokens: detailShare * left,

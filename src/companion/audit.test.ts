@@ -66,6 +66,26 @@ const written = (name: string, lines: readonly string[]): string => {
 }
 
 describe('the audit of another program', () => {
+  it('[CO9] tasks that were made before one compaction and moved before the next are counted with both', async () => {
+    const make = (id: number, subject: string) =>
+      called('TaskCreate', { subject, description: 'more' }, `Task #${id} created successfully: ${subject}`)
+    const { compactions } = await audited(
+      written('tasks.jsonl', [
+        typed('go'),
+        ...make(1, 'Read the code'),
+        ...make(2, 'Mend the fault'),
+        ...compacted('The code is to be read. [ ] #1 Read the code'),
+        ...called('TaskUpdate', { taskId: '1', status: 'completed' }, 'Updated task #1 status'),
+        ...compacted('All went well.'),
+      ]),
+    )
+    expect(compactions.map(({ kinds }) => kinds.pending)).toEqual([
+      { found: 2, kept: 1 },
+      { found: 1, kept: 0 },
+    ])
+    expect(compactions[1]!.lost).toContain('open: [ ] #2 Mend the fault')
+  })
+
   it('[CO9] Claude Code, opencode and Gemini CLI as they wrote it when they were run: each compaction with what it kept and lost', async () => {
     const claude = await audited(join(fixtures, 'claude-code-2.1.325.jsonl'))
     expect(claude).toMatchObject({ client: 'claude-code 2.1.325', folder: '/home/user/project', skipped: [] })

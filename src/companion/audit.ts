@@ -67,9 +67,10 @@ export async function auditSession(
     }
     head = event.head
     typed.push(...typedIn(event.span, typed.length))
+    const { tasks } = work
     work = laterWork(work, workIn(event.span, work))
     if (event.span.summary === null) turnsSince = event.span.turns.length
-    else compactions.push(auditOf(event.span, head, { typed, work }, compactions.length + 1))
+    else compactions.push(auditOf(event.span, head, { typed, work }, tasks, compactions.length + 1))
     if (isOver()) break
   }
   return {
@@ -136,6 +137,7 @@ function auditOf(
   span: CompactedSpan,
   head: Pick<SessionHead, 'client' | 'folder'>,
   soFar: SoFar,
+  tasksBefore: readonly string[],
   number: number,
 ): CompactionAudit {
   const kept = shownIn(span.kept)
@@ -146,7 +148,7 @@ function auditOf(
   const isShown = sightOf(quotable(shown))
   const words = quotedWords(soFar.typed)
   const rules = words.flatMap(rulesIn)
-  const all = inventoryOf(readingOf(span.turns))
+  const all = inventoryOf(readingOf(span.turns, tasksBefore))
   const inventory = { ...all, pending: all.pending.filter((task) => !task.startsWith('[x]')) }
   const missing = missingFrom(inventory, shown)
   const block = blockAt(head, soFar, number)

@@ -26,7 +26,8 @@ export function personsText(recorded: RecordedBlock): string | null {
   return text === '' ? null : text
 }
 
-export function readingOf(turns: readonly RecordedTurn[]): Reading {
+/** Beside the tasks as they stood before. */
+export function readingOf(turns: readonly RecordedTurn[], tasks: readonly string[] = []): Reading {
   const outcomes = outcomesIn(turns)
   const inputs: Said[] = []
   const answers: Answer[] = []
@@ -52,7 +53,7 @@ export function readingOf(turns: readonly RecordedTurn[]): Reading {
     const made = calls.length - after
     if (text.length > 0) answers.push({ at, text: text.join('\n'), isFinal: made === 0, calls: made, after })
   }
-  return { inputs, answers, calls, earlier: [], injected }
+  return { inputs, answers, calls, earlier: [], injected, tasks }
 }
 
 function callsIn(

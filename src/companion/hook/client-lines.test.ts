@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { codexLines } from './client-lines.ts'
+import { claudeLines, codexLines } from './client-lines.ts'
+import type { RawLine } from './scan.ts'
 
 const factsOf = (payload: object) =>
   codexLines.factsOf({ type: 'response_item', payload: { call_id: 'c1', ...payload } })
@@ -27,5 +28,35 @@ describe("the lines of a client's session file", () => {
       files: [],
       ...open,
     })
+  })
+
+  it('[CH1] of Claude Code: tasks as they are made, shown and moved, several in one line', () => {
+    const line = (of: object): RawLine => {
+      const text = JSON.stringify(of)
+      return { head: () => text, tail: () => text, has: (part) => text.includes(part), whole: () => text }
+    }
+    const result = {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 't1', content: 'Task #3 created' }],
+    }
+    const task = (state: object) => ({
+      type: 'user',
+      message: result,
+      toolUseResult: { task: { id: '3', subject: 'Read it', ...state } },
+    })
+    expect(claudeLines.isWanted(line(task({})))).toBe(true)
+    expect(claudeLines.isWanted(line({ type: 'user', message: result }))).toBe(false)
+    expect(claudeLines.factsOf(task({})).moved).toEqual([{ id: '3', state: 'open' }])
+    expect(claudeLines.factsOf(task({ status: 'completed' })).moved).toEqual([{ id: '3', state: 'over' }])
+    const content = ['2', '3'].map((taskId) => ({
+      type: 'tool_use',
+      id: `u${taskId}`,
+      name: 'TaskUpdate',
+      input: { taskId, status: 'in_progress' },
+    }))
+    expect(claudeLines.factsOf({ type: 'assistant', message: { content } }).moved).toEqual([
+      { id: '2', state: 'begun' },
+      { id: '3', state: 'begun' },
+    ])
   })
 })

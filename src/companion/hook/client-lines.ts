@@ -14,16 +14,22 @@ export const claudeLines: LineReader = {
     // Work of agents stands in the main file of older versions.
     if (otherKind.test(begin) || begin.includes('"isSidechain":true')) return false
     if (!kinds.test(begin) && !kinds.test(tail())) return false
-    return has('"tool_use"') || has('"is_error":true') || has('"compact_boundary"')
+    return has('"tool_use"') || has(madeTask) || has('"is_error":true') || has('"compact_boundary"')
   },
   factsOf: (line) => {
     if (line['isSidechain'] === true) return {}
     if (line['type'] === 'system') return line['subtype'] === 'compact_boundary' ? { boundary: true } : {}
     const content = listOf(fieldsOf(line['message'])['content']).map(fieldsOf)
     if (line['type'] === 'assistant') return claudeCalls(content, textOf(line['cwd']))
-    return line['type'] === 'user' ? claudeResults(content) : {}
+    if (line['type'] !== 'user') return {}
+    const task = fieldsOf(fieldsOf(line['toolUseResult'])['task'])
+    const moved = taskState({ taskId: task['id'], status: task['status'] ?? 'pending' })
+    return { ...claudeResults(content), ...(moved.length === 0 ? {} : { moved }) }
   },
 }
+
+/** A task as it was made, or is shown: its number stands in no call that makes it. */
+const madeTask = '"toolUseResult":{"task":{"id":'
 
 const readers = new Set(['Read', 'NotebookRead'])
 const searchers = new Set(['Grep', 'Glob', 'LS'])
@@ -33,7 +39,7 @@ function claudeCalls(content: readonly Fields[], cwd: string | null): LineFacts 
   const files: { path: string; isEdit: boolean }[] = []
   const commands: { id: string; program: string }[] = []
   let tasks: readonly boolean[] | undefined
-  let task: LineFacts['task']
+  const moved: NonNullable<LineFacts['moved']>[number][] = []
   for (const block of content) {
     const name = textOf(block['name'])
     const id = textOf(block['id'])
@@ -47,13 +53,13 @@ function claudeCalls(content: readonly Fields[], cwd: string | null): LineFacts 
     const command = name === 'Bash' ? textOf(input['command']) : null
     if (command !== null) commands.push({ id, program: programOf(command) })
     if (name === 'TodoWrite') tasks = openStates(input['todos'])
-    if (name === 'TaskUpdate') task = taskState(input) ?? task
+    if (name === 'TaskUpdate') moved.push(...taskState(input))
   }
   return {
     files,
     commands,
     ...(tasks === undefined ? {} : { tasks }),
-    ...(task === undefined ? {} : { task }),
+    ...(moved.length === 0 ? {} : { moved }),
   }
 }
 
@@ -64,11 +70,11 @@ const openStates = (listed: unknown): readonly boolean[] =>
     .filter((status) => status === 'pending' || status === 'in_progress')
     .map((status) => status === 'in_progress')
 
-function taskState(input: Fields): LineFacts['task'] {
+function taskState(input: Fields): NonNullable<LineFacts['moved']> {
   const id = textOf(input['taskId'])
   const status = textOf(input['status'])
-  if (id === null || status === null) return undefined
-  return { id, state: status === 'in_progress' ? 'begun' : status === 'pending' ? 'open' : 'over' }
+  if (id === null || status === null) return []
+  return [{ id, state: status === 'in_progress' ? 'begun' : status === 'pending' ? 'open' : 'over' }]
 }
 
 const claudeExit = /^(?:Error: )?Exit code (\d{1,3})\b/

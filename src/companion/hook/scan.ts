@@ -53,7 +53,8 @@ export interface LineFacts {
     readonly isError: boolean
   }[]
   readonly tasks?: readonly boolean[]
-  readonly task?: { readonly id: string; readonly state: 'open' | 'begun' | 'over' }
+  /** Tasks that are made and moved one by one. */
+  readonly moved?: readonly { readonly id: string; readonly state: 'open' | 'begun' | 'over' }[]
 }
 
 /** A line as bytes. */
@@ -207,8 +208,7 @@ function fold(into: Folding, facts: LineFacts): void {
   }
   if (facts.tasks !== undefined)
     into.tasks = new Map(facts.tasks.slice(0, limits.tasks).map((isBegun, at) => [String(at), isBegun]))
-  if (facts.task !== undefined) {
-    const { id, state } = facts.task
+  for (const { id, state } of facts.moved ?? []) {
     if (state === 'over') into.tasks.delete(id)
     else if (id.length <= limits.pathChars) into.tasks.set(id, state === 'begun')
     shorten(into.tasks, limits.tasks)

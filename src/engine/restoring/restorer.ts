@@ -1,14 +1,15 @@
 // The port of restoration: whoever knows something that work goes on with says it again after a compaction.
 // What a restorer gives becomes an attachment of its name, in the same append as the boundary.
 import { callShape } from '../../compaction/call-shape.ts'
-import { tasksOf } from '../../compaction/task-list.ts'
+import { listIn } from '../../compaction/extract.ts'
 import { headWithin } from '../../compaction/restoring.ts'
-import type { Call } from '../../compaction/span-reading.ts'
+import { isTask } from '../../compaction/sections.ts'
+import { readSpan, type Reading } from '../../compaction/span-reading.ts'
 import type { Part } from '../../projection/view.ts'
 import type { ReadFile } from '../../tools/tool.ts'
 import { textIn } from '../../transcript/content.ts'
 import { closed, fenced } from '../../transcript/fence.ts'
-import type { Seq, SessionId } from '../../transcript/ids.ts'
+import type { SessionId } from '../../transcript/ids.ts'
 import { expandCall, modeKind } from '../../transcript/markers.ts'
 
 export interface RestoreContext {
@@ -91,48 +92,29 @@ export function standingAttachment(kind: string): Restorer {
   }
 }
 
-/** The task list as the model left it. The newest call decides, also when it emptied the list. */
+/** The task list as calls left it, those that stay in sight included. The newest call decides, also when it emptied the list. */
 const taskList: Restorer = {
   name: tasksKind,
   restore: async ({ kept, gone }) => {
-    const last = newestList(gone)
-    const shown = newestList(kept)
-    if (last === null || (shown !== null && shown.at > last.at)) return null
-    if (last.text !== null) return last.text
-    const lines = tasksOf(last.calls) ?? []
-    if (lines.length === 0) return null
+    const parts = [...gone, ...kept].toSorted((a, b) => a.from - b.from)
+    const given = parts.findLast((part) => part.attachment?.kind === tasksKind)
+    const since = (those: readonly Part[]): Reading => {
+      const reading = readSpan(those.filter(({ from }) => given === undefined || from > given.from))
+      // What was given back is the whole list; a summary may have had no room for it.
+      return given === undefined
+        ? reading
+        : { ...reading, earlier: [], tasks: textOf(given).split('\n').filter(isTask) }
+    }
+    const isGone = given !== undefined && gone.includes(given)
+    const now = since(parts)
+    const lines = listIn(now)
+    if (lines === null) return isGone ? textOf(given) : null
+    const whole = now.calls.findLast((call) => call.outcome?.isError !== true && callShape(call).isTasks)
+    const isShown = kept.some(({ from }) => from === whole?.at) || (!isGone && listIn(since(gone)) === null)
+    if (isShown || lines.length === 0) return null
     return fenced('restored-tasks', {}, `The task list as you left it:\n${lines.join('\n')}`)
   },
 }
-
-interface List {
-  readonly at: Seq
-  /** As a compaction gave it back, or null where it stands in a call. */
-  readonly text: string | null
-  readonly calls: readonly Call[]
-}
-
-/** Looks at calls alone: results may be large. */
-function newestList(parts: readonly Part[]): List | null {
-  const failed = new Set<string>()
-  for (const part of parts.toReversed()) {
-    if (part.attachment?.kind === tasksKind) return { at: part.from, text: textOf(part), calls: [] }
-    for (const block of part.blocks.toReversed()) {
-      if (block.type === 'tool_result' && 'is_error' in block && block.is_error) failed.add(block.tool_use_id)
-      if (block.type !== 'tool_use' || !('name' in block)) continue
-      if (callShape(block).isTasks && !failed.has(block.id))
-        return { at: part.from, text: null, calls: [callOf(part, block)] }
-    }
-  }
-  return null
-}
-
-const callOf = ({ from: at }: Part, { name, input }: Pick<Call, 'name' | 'input'>): Call => ({
-  at,
-  name,
-  input,
-  outcome: { at, text: '', lines: 0, isError: false },
-})
 
 const textOf = ({ blocks }: Part): string => textIn(blocks)
 
