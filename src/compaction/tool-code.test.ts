@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { growthOf, mostGrowth } from '../../test/until.ts'
 import { describe, expect, it } from 'vitest'
 import { callShape, leavesOf, tasksIn, titleOf } from './call-shape.ts'
 import { changedLines } from './changes.ts'
@@ -129,10 +130,12 @@ text(r)`
     for (const part of ['{a:', '["', '"', '`', "'''", '/*', '(', 'await x({', '\\', '...{', '#'])
       toolCodeIn(`await x({${part.repeat(100_000 / part.length)}`)
     // A literal that ends nowhere is looked for once, and so is the head of a patch.
-    const begun = performance.now()
     for (const quote of ['`', "'", '"', "'".repeat(3), '"'.repeat(3)])
-      toolCodeIn(`await x({${`${quote}\\`.repeat(50_000 / (quote.length + 1))}`)
-    callShape({ input: { text: `--- ${'a'.repeat(120_000)}\n` } })
-    expect(performance.now() - begun).toBeLessThan(3000)
+      expect(
+        growthOf(10_000, (size) => toolCodeIn(`await x({${`${quote}\\`.repeat(size / (quote.length + 1))}`)),
+      ).toBeLessThan(mostGrowth)
+    expect(
+      growthOf(15_000, (size) => callShape({ input: { text: `--- ${'a'.repeat(size)}\n` } })),
+    ).toBeLessThan(mostGrowth)
   })
 })
