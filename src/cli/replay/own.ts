@@ -70,7 +70,8 @@ export function sinceOf(text: string | undefined): number | undefined | null {
   const days = /^(\d+)d$/.exec(text)?.[1]
   if (days !== undefined) return Date.now() - Number(days) * day
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(at) ? null : at
+  // A day that is in no calendar would be read as one of the next month.
+  return Number.isNaN(at) || !new Date(at).toISOString().startsWith(text) ? null : at
 }
 
 const nothingFound = ({ folders, passedOver }: OwnSessions): string =>
