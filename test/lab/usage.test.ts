@@ -60,6 +60,17 @@ const claudeLine = (
     },
   },
 })
+/** What a session begins with: without it an answer cannot be played. */
+const asked = (uuid: string, session = 's') => ({
+  type: 'user',
+  parentUuid: null,
+  uuid,
+  sessionId: session,
+  cwd: '/home/me/shop',
+  isSidechain: false,
+  timestamp: '2026-11-02T09:59:00.000Z',
+  message: { role: 'user', content: 'Make it right.' },
+})
 interface RecordedUsage {
   readonly input_tokens?: number
   readonly cache_read_input_tokens?: number
@@ -181,7 +192,7 @@ describe('usage', () => {
       mkdirSync(dirname(join(home, path)), { recursive: true })
       writeFileSync(join(home, path), lines.map((line) => JSON.stringify(line)).join('\n'))
     }
-    put('.claude/projects/-shop/a.jsonl', [claudeLine('m1', 'u1')])
+    put('.claude/projects/-shop/a.jsonl', [asked('u0'), claudeLine('m1', 'u1')])
     put('.claude/projects/-shop/a/subagents/agent-1.jsonl', [claudeLine('m2', 'u2', { sidechain: true })])
     const json = await pal(['usage', '--json', '--by', 'project'])
     expect(JSON.parse(json.out)).toMatchObject({
@@ -258,13 +269,14 @@ describe('usage', () => {
     expect((await pal(['-p', 'hello', '--offline'])).code).toBe(0)
     const project = join(home, '.claude', 'projects', '-shop')
     mkdirSync(project, { recursive: true })
-    const [old, recent] = [claudeLine('m1', 'u1'), claudeLine('m2', 'u2', { session: 't' })]
-    const late = { ...recent, timestamp: '2026-11-12T10:00:00.000Z' }
-    for (const [name, line] of [
+    const old = [asked('u0'), claudeLine('m1', 'u1')]
+    const recent = claudeLine('m2', 'u2', { session: 't' })
+    const late = [asked('u9', 't'), { ...recent, timestamp: '2026-11-12T10:00:00.000Z' }]
+    for (const [name, lines] of [
       ['old', old],
       ['late', late],
     ] as const)
-      writeFileSync(join(project, `${name}.jsonl`), JSON.stringify(line))
+      writeFileSync(join(project, `${name}.jsonl`), lines.map((line) => JSON.stringify(line)).join('\n'))
     const none = await pal(['usage', '--since', '2100-01-01'])
     expect([none.code, none.err]).toEqual([
       1,
