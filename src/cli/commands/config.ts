@@ -8,6 +8,7 @@ import { writeUnder } from '../../disk/under-root.ts'
 import { settingsName } from '../../settings/load.ts'
 import { ruleLists, type RuleList } from '../../settings/rule-list.ts'
 import { check, isKey, keys, type Key } from '../../settings/schema.ts'
+import { providersOf } from '../../wires/providers.ts'
 import { print, complain, exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { didYouMean } from '../terminal/suggest.ts'
@@ -166,6 +167,17 @@ async function write({ home }: Workplace, key: Key, value: unknown): Promise<str
 
 export async function login(io: Io, provider: string | null = null): Promise<Exit> {
   const name = provider === 'anthropic' ? null : provider
+  if (name !== null) {
+    const place = await openWorkplace(io, {})
+    if (!place.ok) return complain(io, place)
+    const known = ['anthropic', ...providersOf(place.settings.providers).keys()]
+    if (!known.includes(name))
+      return fail(
+        io,
+        exits.usage,
+        `there is no provider ${name}; nothing was stored.${didYouMean(name, known)} There are: ${known.join(', ')}. One of your own stands in providers of your settings first`,
+      )
+  }
   const typed = io.inIsTerminal
     ? { ok: true as const, text: await io.secret(name === null ? 'API key: ' : `API key of ${name}: `) }
     : await io.piped()
