@@ -49,7 +49,7 @@ const option = (name: string): string | undefined => {
 async function sources(): Promise<readonly Source[]> {
   const folder = option('in') ?? (hasCorpus ? corpusFolder : undefined)
   if (folder === undefined) return sampleSources
-  const found = await recordingsAt(folder)
+  const found = await recordingsAt(folder, { err: (text) => void process.stderr.write(text) })
   if (!('length' in found)) {
     process.stderr.write(`${found.message}\n`)
     process.exit(2)

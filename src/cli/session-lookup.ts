@@ -55,8 +55,7 @@ export async function findSession(
   for await (const item of store.list()) {
     if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)
     if (item.session === wanted) return { ok: true, session: item.session }
-    const fits = item.session.startsWith(wanted) || item.session.endsWith(wanted)
-    if (wanted.length >= defaults.cli.idPrefixChars && fits) found.push(item.session)
+    if (isNamedBy(item.session, wanted)) found.push(item.session)
   }
   const matches = found.length < 2 ? found : await listedAmong(store, found)
   const [only, ...others] = matches
@@ -65,9 +64,16 @@ export async function findSession(
     exits.session,
     only === undefined
       ? `there is no session ${wanted} in this project. ${list} lists them`
-      : `${matches.length} sessions match ${wanted}: ${matches.map(shortId).join(', ')}. Use one of these ids`,
+      : severalMatch(wanted, matches),
   )
 }
+
+/** By the beginning or the end of an id, where enough of it is given. */
+export const isNamedBy = (id: string, wanted: string): boolean =>
+  wanted.length >= defaults.cli.idPrefixChars && (id.startsWith(wanted) || id.endsWith(wanted))
+
+export const severalMatch = (wanted: string, matches: readonly string[]): string =>
+  `${matches.length} sessions match ${wanted}: ${matches.map(shortId).join(', ')}. Use one of these ids`
 
 /** Those a person sees in the list, or all where there is none. */
 async function listedAmong(store: Store, found: readonly SessionId[]): Promise<readonly SessionId[]> {

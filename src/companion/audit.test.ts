@@ -157,6 +157,8 @@ describe('the audit of another program', () => {
       said('ok'),
       ...compacted('They work on a lexer: now the lexer'),
       typed('go on'),
+      ...called('Bash', { command: 'npm test' }, 'ok'),
+      said('done'),
     ])
     const { compactions, turnsSince } = await audited(path)
     expect(compactions).toHaveLength(2)

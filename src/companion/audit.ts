@@ -69,7 +69,7 @@ export async function auditSession(
     typed.push(...typedIn(event.span, typed.length))
     const { tasks } = work
     work = laterWork(work, workIn(event.span, work))
-    if (event.span.summary === null) turnsSince = event.span.turns.length
+    if (event.span.summary === null) turnsSince = turnsIn(event.span)
     else compactions.push(auditOf(event.span, head, { typed, work }, tasks, compactions.length + 1))
     if (isOver()) break
   }
@@ -104,6 +104,10 @@ export function typedIn({ turns }: CompactedSpan, from: number): readonly TypedW
 const mostTyped = 100_000
 
 /** Beside the tasks as they stood before it. */
+/** What was typed begins a turn; answers and results belong to it. */
+const turnsIn = (span: CompactedSpan): number =>
+  span.turns.filter((turn) => typedIn({ ...span, turns: [turn] }, 0).length > 0).length
+
 export const workIn = ({ turns }: CompactedSpan, { tasks } = noWork): Work =>
   workOf(readingOf(turns).calls, tasks)
 

@@ -49,6 +49,7 @@ export {
 export { pageOf, type PolicyNote } from './page/page.ts'
 export { kindOf } from './policies/list.ts'
 export { billOf, type OwnBill, type BillLine } from './own/bill.ts'
+export { filesUnder } from './own/tree.ts'
 export { findOwn, type Homes, type OwnSession, type OwnSessions } from './own/find.ts'
 export { SessionTally, type SessionStats } from './stats/session-stats.ts'
 export { statsOf, type ProjectSession, type Stats } from './stats/stats.ts'

@@ -32,6 +32,8 @@ export interface EditRow {
   /** The numbers of the choice, as they were written down. */
   readonly price: EditPrice | undefined
   readonly state: 'live' | 'undone' | 'rewound'
+  /** What an undo restored stays until this number is released. */
+  readonly hold?: Seq | undefined
 }
 
 /** A reduction that was weighed before a request and left, since it would have cost more than it saved. */
@@ -81,7 +83,9 @@ export class EditList {
     const { fact, seq, at } = entry
     if (fact.type === 'undo') {
       this.#undoneAt.set(fact.target, seq)
-      this.#mark((row) => row.seq === fact.target, 'undone')
+      this.#mark((row) => row.seq === fact.target, 'undone', seq)
+    } else if (fact.type === 'release') {
+      this.#mark((row) => row.hold === fact.target, 'undone')
     } else if (fact.type === 'rewind') {
       this.#mark((row) => row.state === 'undone' && this.#undoneAt.get(row.seq)! > fact.to, 'live')
       this.#mark((row) => row.seq > fact.to && row.state === 'live', 'rewound')
@@ -106,8 +110,8 @@ export class EditList {
     return this.#declined
   }
 
-  #mark(isMeant: (row: EditRow) => boolean, state: EditRow['state']): void {
-    for (const row of this.#rows.values()) if (isMeant(row)) this.#rows.set(row.seq, { ...row, state })
+  #mark(isMeant: (row: EditRow) => boolean, state: EditRow['state'], hold?: Seq): void {
+    for (const row of this.#rows.values()) if (isMeant(row)) this.#rows.set(row.seq, { ...row, state, hold })
   }
 }
 

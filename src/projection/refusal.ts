@@ -40,9 +40,15 @@ export function viewRefusal(fold: Fold, fact: Fact): EditRefusal | null {
   switch (fact.type) {
     case 'undo':
       if (fact.whole !== undefined) return wholeRefusal(fold, fact.target)
-      return fold.edits.editing(fact.target) === undefined
-        ? { code: 'no-such-edit', message: `there is no edit #${fact.target} to undo` }
-        : null
+      if (fold.edits.editing(fact.target) !== undefined) return null
+      return {
+        code: 'no-such-edit',
+        message: fold.edits.controls.some(
+          (one) => one.fact.type === 'undo' && one.fact.target === fact.target,
+        )
+          ? `edit #${fact.target} is undone already`
+          : `there is no edit #${fact.target} to undo`,
+      }
     case 'release':
       return fold.edits.pins.some((pin) => pin.seq === fact.target && pin.released === null) ||
         fold.edits.holds.some((hold) => hold.seq === fact.target)

@@ -37,7 +37,25 @@ describe('changing what is shown', () => {
     await pal(['-p', '--continue', 'and?'])
     const body = JSON.stringify(simulator.log.last()?.body)
     expect(body.split('word '.repeat(9000)).length - 1).toBe(3)
+    // What was undone, and what is pinned, is listed with the number that lets it go again.
+    const twice = await pal(['undo', String(made['seq'])])
+    expect([twice.code, twice.err]).toEqual([1, expect.stringContaining('is undone already')])
+    expect((await pal(['edits'])).out).toContain(`stays until #${undone['hold'] as number} is released`)
     expect((await pal(['release', String(undone['hold'])])).code).toBe(0)
+    expect((await pal(['edits'])).out).not.toContain('is released')
+  })
+
+  it('[G29] a message is pinned once, and listed with the number that releases it', async () => {
+    const { pal, json } = await talked()
+    const [first] = JSON.parse((await pal(['messages', '--json'])).out) as { at: number }[]
+    const pinned = await json('pin', String(first!.at))
+    expect(await json('pin', String(first!.at))).toEqual(pinned)
+    const release = pinned['release'] as number
+    expect((await pal(['messages'])).out).toContain(`pinned until #${release} is released`)
+    const lists = /pal edits lists what undos restored, pal messages what is pinned/
+    expect((await pal(['release', '3'])).err).toMatch(lists)
+    expect((await pal(['release', String(release)])).code).toBe(0)
+    expect((await pal(['messages'])).out).not.toContain('pinned')
   })
 
   it('[Z35] a result that was too large when it came is in the list, and undo sends it whole', async () => {

@@ -92,9 +92,27 @@ describe('pal config', () => {
     expect((await at.pal(['config', 'window', '90000'])).out).toContain('environment settings override it')
     expect((await at.pal(['config', 'maxCost', 'much'])).code).toBe(2)
     expect((await at.pal(['config', 'nonsense'])).code).toBe(2)
+    const before = await readFile(file, 'utf8')
+    for (const words of [['model', 'x', '--unset'], ['--unset']])
+      expect((await at.pal(['config', ...words])).code).toBe(2)
+    expect(await readFile(file, 'utf8')).toBe(before)
+    const set = await at.pal(['config', 'thrift', '0.5', '--json'])
+    expect(set.out).toMatch(/^\{/)
+    expect(JSON.parse(set.out)).toEqual({ key: 'thrift', value: 0.5, otherScopes: [] })
+    const unset = await at.pal(['config', 'thrift', '--unset', '--json'])
+    expect(JSON.parse(unset.out)).toEqual({ key: 'thrift', value: null, otherScopes: [] })
     const bypass = await at.pal(['config', 'permissionMode', 'bypass'])
     expect([bypass.code, bypass.out, bypass.err]).toEqual([2, '', expect.stringContaining('only behind')])
     expect((await at.pal(['config', 'maxCost', '--unset'])).code).toBe(0)
     expect(JSON.parse(await readFile(file, 'utf8'))).not.toHaveProperty('maxCost')
+  })
+
+  it('[TE12] of rules, which are gathered, every scope is named that set some, and none overrides another', async () => {
+    const at = await openWorkspace({ PALIMPSEST_DENY: 'WebFetch' })
+    const set = await at.pal(['config', 'deny', '["Edit"]'])
+    expect(set.out).toMatch(/^deny is \["Edit"\] in your settings; here the environment settings add to it\./)
+    expect((await at.pal(['config', 'deny'])).out).toMatch(
+      /^deny is \["Edit","WebFetch"\] \(user, environment\)/,
+    )
   })
 })

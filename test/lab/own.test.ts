@@ -115,6 +115,12 @@ describe('own sessions', () => {
     expect(json.bill.programs.length).toBe(1)
     expect(json.bill.paid).toBeCloseTo(paid, 9)
     expect((await pal(['replay', '--own', '--since', 'soon'])).code).toBe(2)
+    // An answer to nothing cannot be played: what was paid for it is on neither side.
+    const [, answer] = claudeLines(30).split('\n')
+    await writeFile(join(project, 'cut.jsonl'), answer!.replaceAll('"s1"', '"s2"').replaceAll('m-a1', 'm-b1'))
+    const cut = await pal(['replay', '--since', '2021-01-01'])
+    expect(cut.out).toMatch(/^paid \$0\.28; with our policy \$0\.\d\d \(.\d+ %\)/)
+    expect(cut.out).toContain('1 of 2 sessions are in the money')
     expect((await pal(['replay', '--own', '--sample'])).code).toBe(2)
   })
 })

@@ -1,7 +1,9 @@
 // What `pal usage` counts, against sums that this test makes itself from the raw lines.
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
@@ -17,6 +19,9 @@ import { corpusFolder, hasCorpus } from '../shared-data.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pal-usage-'))
 afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Much longer than a file takes, and shorter than a test may. */
+const patienceMs = 15_000
 
 const read = (name: string, lines: readonly object[]): readonly BilledRequest[] => {
   const billed = requestsIn(name, Buffer.from(lines.map((line) => JSON.stringify(line)).join('\n')))
@@ -54,6 +59,17 @@ const claudeLine = (
       output_tokens: output,
     },
   },
+})
+/** What a session begins with: without it an answer cannot be played. */
+const asked = (uuid: string, session = 's') => ({
+  type: 'user',
+  parentUuid: null,
+  uuid,
+  sessionId: session,
+  cwd: '/home/me/shop',
+  isSidechain: false,
+  timestamp: '2026-11-02T09:59:00.000Z',
+  message: { role: 'user', content: 'Make it right.' },
 })
 interface RecordedUsage {
   readonly input_tokens?: number
@@ -176,7 +192,7 @@ describe('usage', () => {
       mkdirSync(dirname(join(home, path)), { recursive: true })
       writeFileSync(join(home, path), lines.map((line) => JSON.stringify(line)).join('\n'))
     }
-    put('.claude/projects/-shop/a.jsonl', [claudeLine('m1', 'u1')])
+    put('.claude/projects/-shop/a.jsonl', [asked('u0'), claudeLine('m1', 'u1')])
     put('.claude/projects/-shop/a/subagents/agent-1.jsonl', [claudeLine('m2', 'u2', { sidechain: true })])
     const json = await pal(['usage', '--json', '--by', 'project'])
     expect(JSON.parse(json.out)).toMatchObject({
@@ -246,6 +262,44 @@ describe('usage', () => {
     expect([head, row]).toEqual([expect.stringMatching(/,estimated$/), expect.stringMatching(/,1$/)])
     expect(text).toContain('1 background job without a file of its own: 1,234 tokens, $0.50.')
     expect(text).toContain('1 answer of the offline model costs nothing and is not counted.')
+  })
+
+  it('[LB22] --since leaves out what was answered before it, also of the offline model and in the comparison, and takes days that are', async () => {
+    const { pal, home } = await openWorkspace()
+    expect((await pal(['-p', 'hello', '--offline'])).code).toBe(0)
+    const project = join(home, '.claude', 'projects', '-shop')
+    mkdirSync(project, { recursive: true })
+    const old = [asked('u0'), claudeLine('m1', 'u1')]
+    const recent = claudeLine('m2', 'u2', { session: 't' })
+    const late = [asked('u9', 't'), { ...recent, timestamp: '2026-11-12T10:00:00.000Z' }]
+    for (const [name, lines] of [
+      ['old', old],
+      ['late', late],
+    ] as const)
+      writeFileSync(join(project, `${name}.jsonl`), lines.map((line) => JSON.stringify(line)).join('\n'))
+    const none = await pal(['usage', '--since', '2100-01-01'])
+    expect([none.code, none.err]).toEqual([
+      1,
+      expect.stringContaining('no request with counts in 3 files since'),
+    ])
+    const both = await pal(['usage', '--json', '--compare'])
+    const one = await pal(['usage', '--json', '--compare', '--since', '2026-11-12'])
+    const [whole, part] = [both, one].map(({ out }) => JSON.parse(out) as { readonly verdict: string })
+    expect(whole!.verdict).toMatch(/^paid \$0\.0036;/)
+    expect(part!.verdict).toMatch(
+      /^paid \$0\.0018;.*\n.*whole sessions, also of what they did before 2026-11-12/,
+    )
+    expect((await pal(['usage', '--since', '2026-02-31'])).code).toBe(2)
+  })
+
+  it('[LB26] pal usage PATH of a folder waits on no pipe', async () => {
+    const { start, project } = await openWorkspace()
+    writeFileSync(join(project, 'a.jsonl'), JSON.stringify(claudeLine('m1', 'u1')))
+    execFileSync('mkfifo', [join(project, 'b.jsonl')])
+    const { child, ended } = await start(['usage', '--json', project])
+    const inTime = await Promise.race([ended, sleep(patienceMs, null)])
+    child.kill()
+    expect(JSON.parse(inTime?.out ?? 'null')).toMatchObject({ total: { requests: 1 }, files: 1 })
   })
 
   it('[LB22] without any session it says so', async () => {

@@ -109,6 +109,23 @@ describe('pal memory', () => {
     expect((await at.pal(['memory', 'forget'])).code).toBe(2)
   })
 
+  it('[ME32] [G75] forgets a session by the id that lists show, and says of one that nobody knows that nothing was forgotten', async () => {
+    const at = await openWorkspace()
+    const { save } = await remembered(at)
+    const session = '01a1f57d-b2c6-7b1c-bbac-733ec924cb99'
+    await save('plan.md', memoryText('plan', { body: 'The merger is planned.' }), from({ session }))
+    const unknown = await at.pal(['memory', 'forget', '--session', 'c924cb98'])
+    expect([unknown.code, unknown.out]).toEqual([4, ''])
+    expect(unknown.err).toMatch(/there is no session c924cb98 .*nothing was forgotten/)
+    expect((await at.pal(['memory'])).out).not.toContain('forgotten')
+    const done = await at.pal(['memory', 'forget', '--session', 'c924cb99'])
+    expect([done.code, done.out]).toEqual([
+      0,
+      expect.stringContaining('plan.md: removed with all its versions'),
+    ])
+    expect(await everything(join(at.state, 'projects'))).not.toContain('merger')
+  })
+
   it('[ME33] --why names every file a session is told of, with its layer and tokens', async () => {
     const at = await openWorkspace()
     const { save } = await remembered(at)

@@ -6,7 +6,9 @@ import { basename, dirname, join } from 'node:path'
 import { attempt, machineFileSystem, makeFolders } from '../../disk/fs.ts'
 import { writeUnder } from '../../disk/under-root.ts'
 import { settingsName } from '../../settings/load.ts'
+import { ruleLists, type RuleList } from '../../settings/rule-list.ts'
 import { check, isKey, keys, type Key } from '../../settings/schema.ts'
+import { providersOf } from '../../wires/providers.ts'
 import { print, complain, exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { didYouMean } from '../terminal/suggest.ts'
@@ -47,6 +49,8 @@ export async function showConfig(
   prefix: CommandPrefix = 'pal ',
 ): Promise<Exit> {
   const { io } = place
+  const wrong = wrongCall(key, value, flags, prefix)
+  if (wrong !== null) return fail(io, exits.usage, wrong)
   if (key === undefined) return list(place, flags.json ?? false)
   if (!isKey(key))
     return fail(
@@ -61,16 +65,48 @@ export async function showConfig(
     return fail(io, exits.usage, `${key} must be ${keys[key].expected}`)
   const why = await write(place, key, given)
   if (why !== null) return fail(io, exits.failed, why)
-  const others = place.loaded.from.get(key)
-  const beaten = others === undefined || others === 'user' ? '' : `; here the ${others} settings override it`
-  io.out(
-    `${key} is ${given === undefined ? 'unset' : JSON.stringify(given)} in your settings${beaten}. It takes effect at the next start\n`,
-  )
-  return exits.done
+  const others = setBy(place, key).filter((scope) => scope !== 'user')
+  return print(io, flags.json ?? false, { key, value: given ?? null, otherScopes: others }, () => {
+    const theirs =
+      others.length === 0
+        ? ''
+        : `; here the ${others.join(' and ')} settings ${isGathered(key) ? 'add to it' : 'override it'}`
+    return `${key} is ${given === undefined ? 'unset' : JSON.stringify(given)} in your settings${theirs}. It takes effect at the next start\n`
+  })
 }
 
-function list({ io, loaded, settings }: Workplace, json: boolean): Exit {
-  const set = [...loaded.from].map(([key, from]) => ({ key, value: settings[key], from }))
+/** What cannot be meant together, or null. */
+function wrongCall(
+  key: string | undefined,
+  value: string | undefined,
+  { unset = false }: ConfigFlags,
+  prefix: CommandPrefix,
+): string | null {
+  if (!unset) return null
+  if (key === undefined)
+    return `--unset needs a setting: ${prefix}config KEY --unset; ${prefix}config lists them all`
+  return value === undefined
+    ? null
+    : '--unset takes no value, so nothing was changed; leave one of the two out'
+}
+
+const isGathered = (key: Key): key is RuleList => ruleLists.some((one) => one === key)
+
+/** One scope beats the others, but rules are gathered from all. */
+function setBy({ loaded }: Workplace, key: Key): readonly string[] {
+  const from = loaded.from.get(key)
+  if (from === undefined) return []
+  if (!isGathered(key)) return [from]
+  return [...new Set(loaded.rules.filter((rule) => rule.list === key).map(({ source }) => source))]
+}
+
+function list(place: Workplace, json: boolean): Exit {
+  const { io, loaded, settings } = place
+  const set = [...loaded.from.keys()].map((key) => ({
+    key,
+    value: settings[key],
+    from: setBy(place, key).join(', '),
+  }))
   const unset = Object.keys(keys).filter((key) => isKey(key) && !loaded.from.has(key)) as readonly Key[]
   return print(io, json, set, () =>
     table(
@@ -84,9 +120,10 @@ function list({ io, loaded, settings }: Workplace, json: boolean): Exit {
   )
 }
 
-function one({ io, loaded, settings }: Workplace, key: Key, json: boolean): Exit {
+function one(place: Workplace, key: Key, json: boolean): Exit {
+  const { io, settings } = place
   const value = settings[key]
-  const from = loaded.from.get(key) ?? 'default'
+  const from = setBy(place, key).join(', ') || 'default'
   return print(io, json, { key, value: value ?? null, from, expected: keys[key].expected }, () =>
     value === undefined
       ? `${key} is not set, so the default applies; allowed: ${keys[key].expected}\n`
@@ -130,6 +167,17 @@ async function write({ home }: Workplace, key: Key, value: unknown): Promise<str
 
 export async function login(io: Io, provider: string | null = null): Promise<Exit> {
   const name = provider === 'anthropic' ? null : provider
+  if (name !== null) {
+    const place = await openWorkplace(io, {})
+    if (!place.ok) return complain(io, place)
+    const known = ['anthropic', ...providersOf(place.settings.providers).keys()]
+    if (!known.includes(name))
+      return fail(
+        io,
+        exits.usage,
+        `there is no provider ${name}; nothing was stored.${didYouMean(name, known)} There are: ${known.join(', ')}. One of your own stands in providers of your settings first`,
+      )
+  }
   const typed = io.inIsTerminal
     ? { ok: true as const, text: await io.secret(name === null ? 'API key: ' : `API key of ${name}: `) }
     : await io.piped()

@@ -85,7 +85,7 @@ export function asTable(session: string, rows: readonly EditRow[], room: number)
       row.does.map(({ kind, count }) => `${count} ${deeds[kind]}`).join(', '),
       whole(row.tokensFreed),
       row.saved === null ? '–' : dollars(row.saved),
-      row.state,
+      row.hold === undefined ? row.state : `${row.state}, stays until #${row.hold} is released`,
       row.why,
     ]),
     room,

@@ -12,6 +12,7 @@ import { print, complain, exitFor, exits, fail, type Exit } from '../exit-codes.
 import { commandPreset } from '../extensions/load.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeLine } from '../terminal/safe-text.ts'
+import { counted } from '../terminal/tables.ts'
 import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
 
 export async function importSession(io: Io, path: string, flags: ProjectFlags): Promise<Exit> {
@@ -41,14 +42,16 @@ export async function importSession(io: Io, path: string, flags: ProjectFlags): 
       {
         session: session.id,
         from: recording.client,
-        turns: recording.turns.length,
+        messages: recording.turns.length,
         tokens,
         skipped: left,
         repairs,
       },
       () =>
-        `${recording.turns.length} turns of ${safeLine(recording.client)} imported as session ${session.id} now, about ${tokens} tokens.\n` +
-        (left === 0 ? '' : `${left} lines could not be parsed and were skipped.\n`) +
+        `${counted(recording.turns.length, 'message')} of ${safeLine(recording.client)} imported as session ${session.id} now, about ${tokens} tokens.\n` +
+        (left === 0
+          ? ''
+          : `${counted(left, 'line')} could not be parsed and ${left === 1 ? 'was' : 'were'} skipped.\n`) +
         (repairs.length === 0 ? '' : `${repairs.length} messages were repaired so that they can be sent.\n`) +
         `pal --resume ${session.id} continues it\n`,
     )

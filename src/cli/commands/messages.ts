@@ -37,18 +37,23 @@ const listInputs =
     else io.out(table([right('message'), wraps('text'), ''], inputs.map(rowOf), io.columns))
   }
 
-const rowOf = ({ at, words, isInContext }: EarlierInput): readonly string[] => [
+const rowOf = ({ at, words, isInContext, pins }: EarlierInput): readonly string[] => [
   `#${at}`,
   oneLine(words),
-  isInContext ? '' : 'compacted',
+  [...(isInContext ? [] : ['compacted']), ...pinnedBy(pins)].join(', '),
 ]
+
+/** That a message is pinned, and by what it is released. */
+export const pinnedBy = (pins: readonly Seq[]): readonly string[] =>
+  pins.map((pin) => `pinned until #${pin} is released`)
 
 export const oneLine = (words: string): string =>
   words.replaceAll(/\s+/g, ' ').trim().slice(0, defaults.cli.firstWordsChars).toWellFormed()
 
 export const pin = (io: Io, place: string, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
-  atMessage(io, place, id, flags, async (session, { at }) => {
-    const pinned = await pinMessage(session, at)
+  atMessage(io, place, id, flags, async (session, earlier) => {
+    const { at } = earlier
+    const pinned = await pinMessage(session, earlier)
     if (flags.json === true) io.out(`${safeJson({ session: session.id, pinned: at, release: pinned })}\n`)
     else io.out(pinnedText(at, pinned, 'pal '))
   })
@@ -56,9 +61,9 @@ export const pin = (io: Io, place: string, id: string | undefined, flags: Projec
 export const pinnedText = (at: Seq, pinned: Seq, prefix: CommandPrefix): string =>
   `message #${at} is pinned: it stays verbatim through every compaction. ${prefix}release ${pinned} unpins it\n`
 
-/** Pins the text of a message; returns the number to release it by. */
-export async function pinMessage(session: Session, at: Seq): Promise<Seq> {
-  return (await session.pin({ seq: at, block: 0 })).seq
+/** Pins the text of a message, once; returns the number to release it by. */
+export async function pinMessage(session: Session, { at, pins }: EarlierInput): Promise<Seq> {
+  return pins[0] ?? (await session.pin({ seq: at, block: 0 })).seq
 }
 
 export const rewind = (io: Io, place: string, id: string | undefined, flags: RewindFlags): Promise<Exit> =>
@@ -111,12 +116,15 @@ export interface EarlierInput {
   readonly words: string
   /** False for one that a compaction replaced: a rewind reaches it, a pin does not. */
   readonly isInContext: boolean
+  /** The numbers that release its pins. */
+  readonly pins: readonly Seq[]
 }
 
 /** What the user said and no rewind has cut off, newest first; also what a compaction replaced. */
 export async function earlierInputs(store: Store, session: Session): Promise<readonly EarlierInput[]> {
+  const { messages: inView, pins } = session.view()
   const shown = new Set(
-    [...session.view().messages].flatMap((message) =>
+    [...inView].flatMap((message) =>
       message.parts.filter((part) => part.kind === 'input').map(({ from }) => from),
     ),
   )
@@ -129,7 +137,13 @@ export async function earlierInputs(store: Store, session: Session): Promise<rea
     const { fact, seq: at } = item.entry
     if (fact.type === 'rewind') inputs = inputs.filter((one) => one.at <= fact.to)
     if (isRealInput(fact))
-      inputs.push({ at, to: seq(at - 1), words: textIn(fact.content, ' '), isInContext: shown.has(at) })
+      inputs.push({
+        at,
+        to: seq(at - 1),
+        words: textIn(fact.content, ' '),
+        isInContext: shown.has(at),
+        pins: pins.filter((pin) => pin.at === at).map((pin) => pin.seq),
+      })
   }
   return inputs.toReversed()
 }

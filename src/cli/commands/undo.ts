@@ -37,7 +37,7 @@ async function foreignRefusal(store: Store, session: SessionId, target: Seq): Pr
 
 export const release = (io: Io, place: string, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
   atPlace(io, place, id, flags, async (session, target) => {
-    await session.release(target)
+    await releaseOf(session, target, 'pal ')
     if (flags.json === true) io.out(`${safeJson({ session: session.id, released: target })}\n`)
     else io.out(releasedText(target))
   })
@@ -47,6 +47,17 @@ export type CommandPrefix = 'pal ' | '/'
 
 export const releasedText = (target: Seq): string =>
   `#${target} is released: it may be removed from context again\n`
+
+/** Where the numbers stand by which something is released. */
+export const releasable = (prefix: CommandPrefix): string =>
+  `${prefix}edits lists what undos restored, ${prefix === '/' ? '/pin' : 'pal messages'} what is pinned`
+
+export async function releaseOf(session: Session, target: Seq, prefix: CommandPrefix): Promise<void> {
+  await session.release(target).catch((error: unknown) => {
+    if (!(error instanceof EngineError) || error.code !== 'no-such-edit') throw error
+    throw new EngineError({ code: error.code, message: `${error.message}; ${releasable(prefix)}` })
+  })
+}
 
 /** Undoes one removal and says how to let it go again; as JSON where there is no prefix. */
 export async function restore(

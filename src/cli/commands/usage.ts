@@ -55,6 +55,8 @@ interface Gathered {
   /** Answers of the offline model, which cost nothing. */
   readonly simulated: number
   readonly files: number
+  /** Files with an answer that was asked for. */
+  readonly asked: readonly string[]
   readonly problems: readonly string[]
 }
 
@@ -66,18 +68,18 @@ export async function usage(io: Io, path: string | undefined, flags: UsageFlags)
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   const found =
-    path === undefined ? await ownFiles(io, join(place.home, 'projects')) : await recordingsAt(path)
+    path === undefined ? await ownFiles(io, join(place.home, 'projects')) : await recordingsAt(path, io)
   if ('exit' in found) return complain(io, found)
   const gathered = await gather(io, found, since)
   if (gathered.requests.length === 0)
     return fail(io, exits.failed, nothingIn(found.length, gathered, flags.since))
   const by = flags.by ?? 'day'
   const report = usageReport(gathered.requests, by, tableOf(place.settings))
-  const verdict = flags.compare === true ? await comparison(found, io) : ''
+  const verdict = flags.compare === true ? await comparison(gathered.asked, flags.since, io) : ''
   if (typeof verdict !== 'string') return complain(io, verdict)
   if (flags.json === true)
     io.out(
-      `${safeJson({ version, by, ...gathered, requests: undefined, ...report, ...(verdict === '' ? {} : { verdict: verdict.trim() }) }, 2)}\n`,
+      `${safeJson({ version, by, ...gathered, requests: undefined, asked: undefined, ...report, ...(verdict === '' ? {} : { verdict: verdict.trim() }) }, 2)}\n`,
     )
   else
     io.out(
@@ -90,18 +92,25 @@ export async function usage(io: Io, path: string | undefined, flags: UsageFlags)
 }
 
 /** Sub-agents are part of what their sessions cost, but no conversation that could be played. */
-function comparison(files: readonly string[], io: Io): Promise<string | Refusal> {
+async function comparison(
+  files: readonly string[],
+  since: string | undefined,
+  io: Io,
+): Promise<string | Refusal> {
   const policies = ['append-only', 'standard'].flatMap((name) => policyNamed(name) ?? [])
   const options = { policies, window: null, model: recordedModel }
   const played = files.filter((file) => !isAgents(file))
-  return verdictOn(played, options, (sources, isOver) =>
+  const verdict = await verdictOn(played, options, (sources, isOver) =>
     play(sources, options, { jobs: 1 }, { ...io, self: null }, isOver),
   )
+  if (typeof verdict !== 'string' || since === undefined) return verdict
+  return `${verdict}That is of whole sessions, also of what they did before ${since}.\n`
 }
 
 /** Those of other programs, sub-agents too, and our own. */
 async function ownFiles(io: Io, projects: string): Promise<readonly string[]> {
-  const { sessions } = await findOwn(io, { forUsage: true })
+  const { sessions, passedOver } = await findOwn(io, { forUsage: true })
+  for (const { why, count } of passedOver) io.err(`pal: not counted: ${count} ${safeLine(why)}\n`)
   const ours: string[] = []
   for (const slug of await readdir(projects).catch(() => []))
     for (const session of await readdir(join(projects, slug, 'sessions')).catch(() => []))
@@ -124,6 +133,7 @@ async function billedIn(file: string): Promise<Billed> {
 
 async function gather(io: Io, files: readonly string[], since: number | undefined): Promise<Gathered> {
   const requests: BilledRequest[] = []
+  const asked: string[] = []
   const forks: BilledFork[] = []
   const problems: string[] = []
   const isAsked = ({ at }: { readonly at: number | null }): boolean =>
@@ -150,10 +160,12 @@ async function gather(io: Io, files: readonly string[], since: number | undefine
     if (typeof read === 'string') problems.push(`${file} cannot be read (${read})`)
     else if (!read.ok) problems.push(read.failure.message)
     else {
-      requests.push(...read.requests.filter(isAsked))
+      const those = read.requests.filter(isAsked)
+      requests.push(...those)
+      if (those.length > 0) asked.push(file)
       forks.push(...read.forks.filter(isAsked))
-      simulated += read.simulated
-      if (read.skipped > 0) problems.push(`${file}: ${read.skipped} lines could not be read`)
+      simulated += read.simulated.filter(isAsked).length
+      if (read.skipped > 0) problems.push(`${file}: ${counted(read.skipped, 'line')} could not be read`)
     }
   }
   if (io.errIsTerminal) io.err('\r\u001B[K')
@@ -164,15 +176,15 @@ async function gather(io: Io, files: readonly string[], since: number | undefine
     tokens: noted.reduce((sum, { tokens }) => sum + tokens, 0),
     dollars: noted.reduce((sum, { dollars: paid }) => sum + paid, 0),
   }
-  return { requests, background, simulated, files: files.length, problems }
+  return { requests, background, simulated, files: files.length, asked, problems }
 }
 
 const nothingIn = (files: number, { problems, simulated }: Gathered, since: string | undefined): string =>
   files === 0
     ? 'there is no session file of Claude Code, Codex, pi, Gemini CLI, opencode or pal here; name a file or a folder'
     : simulated > 0
-      ? `every answer in ${counted(files, 'file')} is of the offline model, which costs nothing`
-      : `no request with counts in ${files} files${since === undefined ? '' : ` since ${since}`}${problems.length === 0 ? '' : ` (${problems[0]})`}`
+      ? `every answer${since === undefined ? '' : ` since ${since}`} in ${counted(files, 'file')} is of the offline model, which costs nothing`
+      : `no request with counts in ${counted(files, 'file')}${since === undefined ? '' : ` since ${since}`}${problems.length === 0 ? '' : ` (${problems[0]})`}`
 
 const columns = [
   right('requests', 1),

@@ -7,7 +7,7 @@ import { showContext } from '../commands/context.ts'
 import { showCost } from '../commands/cost.ts'
 import { showEdits } from '../commands/edits.ts'
 import { serverTable } from '../commands/mcp.ts'
-import { placeIn, releasedText, restore } from '../commands/undo.ts'
+import { placeIn, releasable, releasedText, releaseOf, restore } from '../commands/undo.ts'
 import { exits, fail, type Exit } from '../exit-codes.ts'
 import { commandPrompt, type LoadedExtensions } from '../extensions/load.ts'
 import { aboutOf } from '../../preset/pages.ts'
@@ -43,8 +43,7 @@ const numbered =
   (usage: string, work: (context: CommandContext, session: Session, target: Seq) => Promise<void>) =>
   async (context: CommandContext, rest: string): Promise<Exit> => {
     const target = placeIn(rest.replace(/^#/, ''))
-    if (target === null)
-      return fail(context.place.io, exits.usage, `usage: ${usage}; /edits lists the numbers`)
+    if (target === null) return fail(context.place.io, exits.usage, `usage: ${usage}`)
     return withSession(context, async (session) => {
       await work(context, session, target)
       context.refresh?.()
@@ -118,14 +117,16 @@ const commands: Readonly<Record<string, Command>> = {
     usage: '/undo N',
     about: 'restore what an edit removed',
     group: 'Context',
-    run: numbered('/undo N', ({ place }, session, target) => restore(place.io, session, target, '/')),
+    run: numbered('/undo N; /edits lists the numbers', ({ place }, session, target) =>
+      restore(place.io, session, target, '/'),
+    ),
   },
   release: {
     usage: '/release N',
     about: 'allow what was restored or pinned to be compacted again',
     group: 'Context',
-    run: numbered('/release N', async ({ place }, session, target) => {
-      await session.release(target)
+    run: numbered(`/release N; ${releasable('/')}`, async ({ place }, session, target) => {
+      await releaseOf(session, target, '/')
       place.io.out(releasedText(target))
     }),
   },

@@ -6,6 +6,7 @@ import {
   goBack,
   oneLine,
   pinMessage,
+  pinnedBy,
   pinnedText,
   rewoundText,
   type EarlierInput,
@@ -26,7 +27,7 @@ export const pinCommand = (context: CommandContext, rest: string): Promise<Exit>
     )
     const earlier = await chosen(context, inputs, rest, 'Pin which message?')
     if (earlier === null) return exits.usage
-    context.place.io.out(pinnedText(earlier.at, await pinMessage(session, earlier.at), '/'))
+    context.place.io.out(pinnedText(earlier.at, await pinMessage(session, earlier), '/'))
     return exits.done
   })
 
@@ -86,13 +87,14 @@ async function chosen(
       inputs.map((one): Choice<EarlierInput> => ({
         value: one,
         label: oneLine(one.words),
-        about: `#${one.at}${one.isInContext ? '' : ', compacted'}`,
+        about: [`#${one.at}`, ...(one.isInContext ? [] : ['compacted']), ...pinnedBy(one.pins)].join(', '),
       })),
     )
   const found = inputs.find((one) => one.at === placeIn(rest))
   if (found !== undefined) return found
   io.err('pal: give the number of a message:\n')
-  for (const { at, words } of inputs) io.err(`  #${at}  ${safeLine(oneLine(words))}\n`)
+  for (const { at, words, pins } of inputs)
+    io.err(`  ${[`#${at}`, safeLine(oneLine(words)), ...pinnedBy(pins)].join('  ')}\n`)
   return null
 }
 

@@ -70,7 +70,8 @@ export function sinceOf(text: string | undefined): number | undefined | null {
   const days = /^(\d+)d$/.exec(text)?.[1]
   if (days !== undefined) return Date.now() - Number(days) * day
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(at) ? null : at
+  // A day that is in no calendar would be read as one of the next month.
+  return Number.isNaN(at) || !new Date(at).toISOString().startsWith(text) ? null : at
 }
 
 const nothingFound = ({ folders, passedOver }: OwnSessions): string =>
@@ -133,15 +134,17 @@ export async function verdictOn(
   if ('exit' in played) return played
   const report = reportFor(played.outcomes, options)
   const bill = billOf(report, names)
+  const counted = bill.programs.reduce((sum, line) => sum + line.counted, 0)
   const some =
-    report.sessions.length < files.length
-      ? `That is of ${whole(report.sessions.length)} of ${whole(files.length)} files, the newest; pal replay says more.\n`
+    counted < files.length
+      ? `That is of ${whole(counted)} of ${whole(files.length)} files; pal replay says more.\n`
       : ''
   return `${verdict(bill)}${some}`
 }
 
 function verdict({ paid, ours }: OwnBill): string {
-  if (paid === 0) return 'what was paid is not known: no counts with a known price\n'
+  if (paid === 0)
+    return 'nothing to compare: no session has counts and a known price, and could be played to its end\n'
   return `paid ${dollars(paid)}; with our policy ${dollars(ours)} (${change(paid, ours)})\n`
 }
 
@@ -152,7 +155,7 @@ function notesOf({ programs, unpriced }: OwnBill): string {
     .filter(({ counted, sessions }) => counted < sessions)
     .map(
       ({ program, counted, sessions }) =>
-        `${program}: ${counted} of ${sessions} sessions have counts; only those are in the money.\n`,
+        `${program}: ${counted} of ${sessions} sessions are in the money; the others have no counts, or could not be played to their end.\n`,
     )
   return [
     "\nPaid: by the provider's counts, each request at the prices of the model that answered it, answers included.\n",

@@ -1,6 +1,6 @@
 // `pal replay`: recorded sessions under other policies: what would have been sent, cached, paid and lost.
 import { spawn } from 'node:child_process'
-import { readFile, stat, readdir } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -8,6 +8,7 @@ import {
   comparedText,
   comparedWith,
   dial,
+  filesUnder,
   kindOf,
   layers,
   playAll,
@@ -32,7 +33,7 @@ import type { Io } from '../terminal/io.ts'
 import { judgeCompactions, type CompactionFlags } from './compactions.ts'
 import { ownSessions, type OwnFlags } from './own.ts'
 import { progressOn, reportFor, writePage } from './reporting.ts'
-import { safeJson, safeText } from '../terminal/safe-text.ts'
+import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
 
 export interface ReplayArguments extends OwnFlags, CompactionFlags {
   /** Judge compactions instead of playing policies. */
@@ -82,7 +83,7 @@ export async function replayCommand(
   if ('exit' in options) return complain(io, options)
   if (isOwn)
     return ownSessions(flags, options, io, (sources, isOver) => play(sources, options, flags, io, isOver))
-  const files = path === undefined ? [] : await recordingsAt(path)
+  const files = path === undefined ? [] : await recordingsAt(path, io)
   if ('exit' in files) return complain(io, files)
   const sources =
     path === undefined ? sampleSources : files.map((file): Source => ({ kind: 'file', path: file }))
@@ -271,14 +272,21 @@ export function share({ sources, job, workers, self, isOver = () => false }: Sha
 }
 
 /** The recordings that a path names: a file, or every one below a folder. In a fixed order, so that the same sessions are held out wherever they lie. */
-export async function recordingsAt(path: string): Promise<readonly string[] | Refusal> {
+export async function recordingsAt(path: string, io: Pick<Io, 'err'>): Promise<readonly string[] | Refusal> {
   try {
     if (!(await stat(path)).isDirectory()) return [path]
-    const found = await readdir(path, { recursive: true })
-    const names = found.filter((name) => /\.jsonl(?:\.gz)?$/.test(name)).sort()
-    if (names.length === 0)
-      return refuse(exits.usage, `${path} contains no recording (*.jsonl or *.jsonl.gz)`)
-    return names.map((name) => join(path, name))
+    const { names, unread } = (await filesUnder(path))!
+    for (const { folder, why } of unread)
+      io.err(`pal: ${safeLine(folder)} cannot be entered (${why}); what lies there is left out\n`)
+    const found: string[] = []
+    for (const name of names.filter((one) => /\.jsonl(?:\.gz)?$/.test(one))) {
+      const file = join(path, name)
+      // Who reads a pipe that nobody writes to waits for ever.
+      if ((await stat(file).catch(() => null))?.isFile() !== false) found.push(file)
+    }
+    return found.length > 0
+      ? found
+      : refuse(exits.usage, `${path} contains no recording (*.jsonl or *.jsonl.gz)`)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const why = code === 'ENOENT' ? 'there is no such file or folder' : message

@@ -15,7 +15,7 @@ export interface BillLine {
   readonly program: string
   readonly sessions: number
   readonly requests: number
-  /** Sessions whose counts are recorded; only those can be compared. */
+  /** Sessions whose counts are recorded and that were played to their end; only those can be compared. */
   readonly counted: number
   /** Dollars of the counted sessions. */
   readonly paid: number
@@ -38,12 +38,18 @@ export interface OwnBill {
   readonly unpriced: Report['unpriced']
 }
 
-/** `ours` and `whole` name policies of the report. Each session counts under the lifetime its client used most. */
-export function billOf(report: Report, names: { readonly whole: string; readonly ours: string }): OwnBill {
+/** Policies of the report. */
+export interface BillNames {
+  readonly whole: string
+  readonly ours: string
+}
+
+/** Each session counts under the lifetime its client used most. */
+export function billOf(report: Report, names: BillNames): OwnBill {
   const programs = [...new Set(report.sessions.map(({ client }) => client))].sort()
   const lines = programs.map((program): BillLine => {
     const sessions = report.sessions.filter(({ client }) => client === program)
-    const counted = sessions.filter(({ recorded }) => recorded !== null)
+    const counted = sessions.filter((session) => isCounted(session, names))
     const summed = (of: (session: SessionRow) => number): number =>
       counted.reduce((all, session) => all + of(session), 0)
     return {
@@ -69,6 +75,14 @@ export function billOf(report: Report, names: { readonly whole: string; readonly
     unpriced: report.unpriced,
   }
 }
+
+/** Whether both sides of a session are known: what it paid, and what all of it would have cost. */
+export const isCounted = (session: SessionRow, { whole, ours }: BillNames): boolean =>
+  session.recorded !== null &&
+  [whole, ours].every((policy) => {
+    const figures = figuresIn(session, policy)
+    return figures !== null && figures.sessions > 0 && figures.brokenOff === 0
+  })
 
 export const dollarsOf = (figures: Figures | null): number =>
   figures === null ? 0 : figures.dollars + figures.recoveryDollars

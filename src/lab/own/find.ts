@@ -1,8 +1,9 @@
 // Finds a person's own sessions of Claude Code, Codex and pi. Only looks: nothing is ever written into those folders.
 // What lies there belongs to other programs, so what is passed over is counted with its reason.
-import { readdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { defaults } from '../../settings/defaults.ts'
+import { filesUnder } from './tree.ts'
 
 export interface Homes {
   readonly userHome: string
@@ -80,9 +81,11 @@ export async function findOwn(homes: Homes, options: FindOptions): Promise<OwnSe
   const { userHome } = homes
   const gemini = { program: 'gemini-cli', folder: join(userHome, '.gemini', 'tmp') } as const
   for (const { program, folder } of options.forUsage === true ? [...places, gemini] : places) {
-    const names = await namesIn(folder)
-    if (names === null) missing.push(folder)
-    for (const name of names ?? []) {
+    const tree = await filesUnder(folder)
+    if (tree === null) missing.push(folder)
+    for (const { folder: closed, why } of tree?.unread ?? [])
+      pass(`folders that cannot be entered (${why}: ${closed})`)
+    for (const name of tree?.names ?? []) {
       if (!name.endsWith('.jsonl') || (program === 'gemini-cli' && !name.includes(`${sep}chats${sep}`)))
         continue
       // Sub-agents are part of the session that started them.
@@ -113,13 +116,5 @@ export async function findOwn(homes: Homes, options: FindOptions): Promise<OwnSe
     folders: places.map(({ folder }) => folder),
     missing,
     passedOver: [...reasons].map(([why, count]) => ({ why, count })),
-  }
-}
-
-async function namesIn(folder: string): Promise<readonly string[] | null> {
-  try {
-    return (await readdir(folder, { recursive: true })).sort()
-  } catch {
-    return null
   }
 }

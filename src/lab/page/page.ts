@@ -3,7 +3,7 @@
 // nothing be fetched.
 import { createHash } from 'node:crypto'
 import { sharesOf, sum, type Figures } from '../measures.ts'
-import { billOf, dollarsOf, figuresIn, type BillLine } from '../own/bill.ts'
+import { billOf, dollarsOf, figuresIn, isCounted, type BillLine } from '../own/bill.ts'
 import type { Group, Report, SessionRow, Row } from '../report.ts'
 import { holders, type Moment } from '../playing/timeline.ts'
 import { pageScript } from './script.ts'
@@ -76,13 +76,14 @@ function groupsShown({ groups, sessions }: Report, isOwn: boolean): readonly Gro
 function billFor(report: Report) {
   if (!policyIn(report, names.ours) || !policyIn(report, names.whole)) return null
   const bill = billOf(report, names)
-  const counted = report.sessions.filter(({ recorded }) => recorded !== null)
+  const counted = report.sessions.filter((session) => isCounted(session, names))
   const paid = sum(counted.map(({ recorded }) => recorded!.figures))
   const ours = sum(counted.flatMap((session) => figuresIn(session, names.ours) ?? []))
   const [was, would] = [sharesOf(paid), sharesOf(ours)]
   const added = (of: (line: BillLine) => number): number =>
     bill.programs.reduce((all, line) => all + of(line), 0)
   return {
+    counted: counted.length,
     paid: bill.paid,
     ours: bill.ours,
     whole: bill.whole,
@@ -123,6 +124,7 @@ function sessionOf(session: SessionRow) {
     client,
     requests: rows[0]?.figures['1h'].requests ?? 0,
     ours: dollarsOf(figuresIn(session, names.ours)),
+    isWhole: figuresIn(session, names.ours)?.brokenOff === 0,
     recorded: recorded === null ? null : paidOf(recorded),
     losses,
     rows: rows.map(rowOf),

@@ -34,20 +34,19 @@ const { bill } = data
 const isCompared = bill !== null && bill.paid > 0
 page.append(make('h1', {}, isCompared ? 'Paid ' + dollars(bill.paid) + '; with our policy ' + dollars(bill.ours) + ' (' + change(bill.paid, bill.ours) + ')' : data.sessions.length + (data.sessions.length === 1 ? ' session' : ' sessions') + ' played again'))
 if (isCompared) {
-  const counted = data.sessions.filter((session) => session.recorded !== null)
-  page.append(make('p', {}, 'Paid: ' + counted.length + (counted.length === 1 ? ' session' : ' sessions') + ' by the counts of the provider, each request at the prices of the model that answered it. With our policy: the same sessions played again under the cache lifetime the program used, counted by us' +
+  page.append(make('p', {}, 'Paid: ' + bill.counted + (bill.counted === 1 ? ' session' : ' sessions') + ' by the counts of the provider, each request at the prices of the model that answered it. With our policy: the same sessions played again under the cache lifetime the program used, counted by us' +
     (bill.rounds > 0 ? ', with ' + bill.rounds + ' rounds in which something is looked up again that was no longer in sight' : '') + '. Sending everything each time: ' + dollars(bill.whole) + '.'))
   const missing = []
   if (bill.outputUnknown > 0) missing.push(bill.outputUnknown + ' answers have no final count of their output: it is left out on both sides.')
   for (const [model, count] of Object.entries(data.unpriced)) missing.push('No price is known for ' + model + ' (' + count + ' answers): left out on both sides.')
-  if (data.sessions.length > counted.length) missing.push((data.sessions.length - counted.length) + ' sessions have no counts: not in the money.')
+  if (data.sessions.length > bill.counted) missing.push((data.sessions.length - bill.counted) + ' sessions have no counts or could not be played to their end: not in the money.')
   if (missing.length > 0) page.append(make('p', {}, missing.join(' ')))
   page.append(make('h2', {}, 'Why'), make('div', { class: 'scroll', id: 'why' }, plain(['', 'as it was', 'with our policy'], bill.why.map(([title, paid, ours, kind]) => {
     const shown = (value) => (value === null ? '–' : kind === 'share' ? percent(value) + ' %' : kind === 'dollars' ? dollars(value) : thousands(Math.round(value)))
     return [title, shown(paid), shown(ours)]
   }))))
   page.append(make('h2', {}, 'Sessions'), make('div', { class: 'scroll', id: 'sessions' }, plain(['session', 'program', 'requests', 'paid', 'with our policy', 'change', 'cache breaks', 'tokens sent again'],
-    data.sessions.map((session) => [session.name, session.client, session.requests, session.recorded === null ? 'no counts' : dollars(session.recorded.dollars), dollars(session.ours), session.recorded === null ? '–' : change(session.recorded.dollars, session.ours), session.losses.length, thousands(session.losses.reduce((sum, loss) => sum + loss.tokens, 0))]),
+    data.sessions.map((session) => [session.name, session.client, session.requests, session.recorded === null ? 'no counts' : dollars(session.recorded.dollars), session.isWhole ? dollars(session.ours) : 'broke off', session.recorded === null || !session.isWhole ? '–' : change(session.recorded.dollars, session.ours), session.losses.length, thousands(session.losses.reduce((sum, loss) => sum + loss.tokens, 0))]),
     [null, null, 'answers of the model', 'by the counts of the provider', 'played again, what is looked up again included', null, 'times the provider read less from its cache than it had', 'what had to be sent and paid again because of that'])))
 }
 `

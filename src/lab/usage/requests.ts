@@ -34,8 +34,8 @@ export interface BilledFork {
 interface BilledFile {
   readonly requests: readonly BilledRequest[]
   readonly forks: readonly BilledFork[]
-  /** Answers of the simulator, which cost nothing. */
-  readonly simulated: number
+  /** When the simulator answered, which costs nothing. */
+  readonly simulated: readonly { readonly at: number | null }[]
   /** Lines that could not be read. */
   readonly skipped: number
 }
@@ -68,7 +68,7 @@ export function requestsIn(name: string, packed: Uint8Array): Billed {
   if (!unpacked.ok) return unpacked
   const exported = exportedMessages(unpacked.bytes)
   if (exported !== null)
-    return { ok: true, forks: [], simulated: 0, requests: opencodeRequests(name, exported), skipped: 0 }
+    return { ok: true, forks: [], simulated: [], requests: opencodeRequests(name, exported), skipped: 0 }
   const lines = readLines(unpacked.bytes, isCountedLine)
   return billedIn(
     name,
@@ -105,7 +105,7 @@ function billedIn(name: string, values: readonly Fields[], skipped: number): Bil
   const reader = readers.find(({ isLine }) => values.some(isLine))
   if (reader === undefined)
     return { ok: false, failure: { code: 'unknown-format', message: `${name}: no format that is known` } }
-  return { ok: true, forks: [], simulated: 0, ...reader.read(name, values), skipped }
+  return { ok: true, forks: [], simulated: [], ...reader.read(name, values), skipped }
 }
 
 function claudeCode(name: string, lines: readonly Fields[]): readonly BilledRequest[] {
@@ -208,9 +208,11 @@ function ours(name: string, lines: readonly Fields[]): Counted {
   const answers = facts.filter(
     ({ fact }) => fact['type'] === 'assistant-message' && numberOf(fieldsOf(fact['usage'])['input']) !== null,
   )
-  const paid = answers.filter(({ fact }) => !isSimulated(stringOrNull(fact['messageId']) ?? ''))
+  const isPaid = ({ fact }: (typeof answers)[number]): boolean =>
+    !isSimulated(stringOrNull(fact['messageId']) ?? '')
+  const paid = answers.filter(isPaid)
   return {
-    simulated: answers.length - paid.length,
+    simulated: answers.filter((one) => !isPaid(one)).map(({ value }) => ({ at: timeOf(value['at']) })),
     forks: facts
       .filter(({ fact }) => fact['type'] === 'fork-end')
       .map(({ value, fact }) => ({

@@ -109,10 +109,12 @@ async function exported(
   store: Store,
   named: SessionId | null,
   assets: ReadonlyMap<string, Asset>,
-  { export: file = '', raw, json }: InspectFlags,
+  { export: file = '', from, raw, json }: InspectFlags,
   version: string,
 ): Promise<Exit> {
   const found = named === null ? await newestSession(store) : { ok: true as const, session: named }
+  if (!found.ok && found.exit === exits.session && from !== undefined)
+    return fail(place.io, exits.session, `there is no session in ${from} to export`)
   if (!found.ok) return complain(place.io, found)
   const { exportTo } = await import('./export.ts')
   const wish = { file, isRaw: raw === true, isJson: json === true, version }

@@ -5,8 +5,10 @@ import { machineProcesses } from '../../../disk/processes.ts'
 import { openFolderStore, type FolderStore } from '../../../memory/keeping/folder-store.ts'
 import { agentPlaceAt } from '../../../memory/place.ts'
 import { finishSet } from '../../../memory/keeping/change-sets.ts'
+import { projectStore } from '../../../preset.ts'
 import { memoryWiring, type MemoryWiring } from '../../../preset/memory/wiring.ts'
 import { systemClock } from '../../../transcript/ids.ts'
+import type { Store } from '../../../transcript/store.ts'
 import { print, complain, exits, fail, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeLine } from '../../terminal/safe-text.ts'
@@ -30,6 +32,8 @@ export interface MemoryRoom {
   readonly wiring: MemoryWiring
   /** Those of the scope asked for, the project's first. */
   readonly keepers: readonly FolderStore[]
+  /** The sessions of this project. */
+  readonly store: Store
 }
 
 /** The memories of a place. */
@@ -76,7 +80,7 @@ export async function withMemories(
         `pal: ${keeper.ledger.damaged} lines of the ledger in ${keeper.place.state} cannot be read; the memories they describe are held for review\n`,
       )
   }
-  const outcome = await work({ io, json: flags.json ?? false, wiring, keepers })
+  const outcome = await work({ io, json: flags.json ?? false, wiring, keepers, store: projectStore(place) })
   return typeof outcome === 'number' ? outcome : complain(io, outcome)
 }
 

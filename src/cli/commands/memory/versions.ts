@@ -6,10 +6,19 @@ import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import type { Held, LedgerRecord } from '../../../memory/keeping/records.ts'
 import { revert, textBefore, textOf, versionNumbered, type Version } from '../../../memory/keeping/revert.ts'
 import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
+import { isNamedBy, severalMatch } from '../../session-lookup.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeLine, safeText } from '../../terminal/safe-text.ts'
 import { moment, table, right, left, wraps } from '../../terminal/tables.ts'
-import { findMemory, isRefusal, show, withMemories, withMemory, type MemoryFlags } from './open.ts'
+import {
+  findMemory,
+  isRefusal,
+  show,
+  withMemories,
+  withMemory,
+  type MemoryFlags,
+  type MemoryRoom,
+} from './open.ts'
 
 const isVersion = (record: LedgerRecord): record is Version | Held =>
   record.do === 'write' || record.do === 'remove' || record.do === 'hold'
@@ -111,12 +120,10 @@ export const forgetMemory = (io: Io, name: string | undefined, flags: ForgetFlag
     if (given.length !== 1) return refuse(exits.usage, 'name one memory, or --session ID, or --source NAME')
     const found = name === undefined ? null : await findMemory(room, name)
     if (found !== null && isRefusal(found)) return found
+    const from = flags.session === undefined ? null : await sessionMeant(room, flags.session)
+    if (from !== null && isRefusal(from)) return from
     const what: ForgetWhat =
-      found !== null
-        ? { file: found.file }
-        : flags.session !== undefined
-          ? { session: flags.session }
-          : { source: flags.source! }
+      found !== null ? { file: found.file } : from !== null ? from : { source: flags.source! }
     const all: (Forgot & { readonly scope: string })[] = []
     for (const keeper of found === null ? room.keepers : [found.keeper]) {
       const done = await forget(keeper, what)
@@ -138,3 +145,36 @@ export const forgetMemory = (io: Io, name: string | undefined, flags: ForgetFlag
         .join(''),
     )
   })
+
+/** One of this project, or one that is deleted and that a memory still came from. Another would forget nothing and say that it had. */
+async function sessionMeant(
+  { keepers, store }: MemoryRoom,
+  wanted: string,
+): Promise<{ readonly session: string } | Refusal> {
+  const ids = new Set(keepers.flatMap(({ ledger }) => ledger.records().flatMap(sessionsOf)))
+  for await (const item of store.list()) {
+    if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)
+    ids.add(item.session)
+  }
+  if (ids.has(wanted)) return { session: wanted }
+  const [session, ...others] = [...ids].filter((id) => isNamedBy(id, wanted))
+  if (session !== undefined && others.length === 0) return { session }
+  return refuse(
+    exits.session,
+    session === undefined
+      ? `there is no session ${wanted} in this project, and no memory came from one; nothing was forgotten. pal sessions lists sessions, pal memory log those that memories came from`
+      : severalMatch(wanted, [session, ...others]),
+  )
+}
+
+const sessionPrefix = 'session:'
+
+/** What was joined from several sessions names the others among its sources. */
+function sessionsOf(record: LedgerRecord): readonly string[] {
+  if (!isVersion(record)) return []
+  const { session, from } = record.by
+  const others = from
+    .filter((one) => one.startsWith(sessionPrefix))
+    .map((one) => one.slice(sessionPrefix.length))
+  return session === null ? others : [session, ...others]
+}
