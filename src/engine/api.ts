@@ -6,7 +6,10 @@ import { readFilesNow } from './restoring/read-through.ts'
 import type { ModelMessage } from '../model/model.ts'
 import type { WireUsage } from '../model/wire.ts'
 import type { Wire } from '../wires/wire.ts'
-import { textsIn, type UserBlock } from '../transcript/content.ts'
+import { textsIn, userBlockProblem, type UserBlock } from '../transcript/content.ts'
+import { factProblem } from '../transcript/codec.ts'
+import { outcomeFrom } from '../tools/outcome.ts'
+import type { ToolOutcome } from '../tools/tool.ts'
 import { attachmentOf, textResult, type Fact } from '../transcript/fact.ts'
 import { fenced } from '../transcript/fence.ts'
 import { type OpenCall, notRun } from '../transcript/grammar.ts'
@@ -33,19 +36,37 @@ export interface SendHow {
 
 export const never = (): AbortSignal => new AbortController().signal
 
+export const turnRuns: Failure = {
+  code: 'busy',
+  message: 'a turn is running; wait for its end or abort it',
+}
 export const emptyInput: Failure = { code: 'empty-input', message: 'the prompt is empty' }
 
 /** What programs without types hand in, said before any of it is written. */
 export function inputProblem(input: unknown): Failure | null {
-  const isBlock = (block: unknown): boolean =>
-    typeof block === 'object' && block !== null && 'type' in block && typeof block.type === 'string'
-  if (typeof input === 'string' || (Array.isArray(input) && input.every(isBlock))) return null
-  return {
-    code: 'bad-options',
-    message:
-      "the prompt must be a text, or a list of blocks such as { type: 'text', text }; pass one of these",
-  }
+  if (typeof input === 'string') return null
+  const wrong = Array.isArray(input) ? input.findIndex((block) => userBlockProblem(block) !== null) : -1
+  if (Array.isArray(input) && wrong < 0) return null
+  const which = wrong < 0 ? '' : `; block ${wrong} is wrong: ${userBlockProblem((input as unknown[])[wrong])}`
+  return badOptions(
+    `the prompt must be a text, or a list of blocks such as { type: 'text', text }, images and documents${which}`,
+  )
 }
+
+/** A result as a program without types hands it in. */
+export function handedIn(id: unknown, outcome: unknown): ToolOutcome {
+  const given = outcomeFrom(outcome)
+  if (given.ok) return given.outcome
+  throw new EngineError(badOptions(`the result of the call ${String(id)} was not written: ${given.why}`))
+}
+
+/** A text that is asked for by its name; `whose` says of what. */
+export function textFor(whose: string, value: unknown): string {
+  if (typeof value === 'string') return value
+  throw new EngineError(badOptions(`${whose} must be a text; nothing was changed`))
+}
+
+const badOptions = (message: string): Failure => ({ code: 'bad-options', message })
 
 export function filled(input: Input): readonly UserBlock[] {
   const problem = inputProblem(input)
@@ -63,8 +84,7 @@ export interface Said {
 
 export function namedModel(model: unknown): string {
   if (typeof model === 'string' && model.trim() !== '') return model
-  const message = "setModel needs the model's name; nothing was changed"
-  throw new EngineError({ code: 'bad-options', message })
+  throw new EngineError(badOptions("setModel needs the model's name; nothing was changed"))
 }
 
 /** For a hook: texts as one, with what else there is as it came. */
@@ -91,7 +111,11 @@ export interface Response {
 export function messageOf({ spoken: { wire, model } }: Slice<'spoken'>, response: unknown): ModelMessage {
   const message = wire.parse(response, model)
   if (message === null) throw new EngineError(noMessage)
-  return message
+  const { content, messageId, stop } = message
+  const problem = factProblem({ type: 'assistant-message', content, messageId, stop, model: '' })
+  if (problem === null) return message
+  const text = `this answer holds what no answer of the API does (${problem}); pass it as it came`
+  throw new EngineError({ code: 'no-message', message: text })
 }
 
 /** A body as an embedding program hands it to an SDK, which decides itself whether it streams. */
@@ -126,6 +150,8 @@ export async function fileAttachments(
   paths: readonly string[],
   signal: AbortSignal,
 ): Promise<{ readonly facts: readonly Fact[]; readonly unread: readonly string[] }> {
+  if (!Array.isArray(paths)) throw new EngineError(badOptions('attachFiles needs a list of paths'))
+  for (const path of paths) textFor('each path of attachFiles', path)
   const found = await readFilesNow(core, paths, signal)
   const facts = [...found].map(([path, { content, file }]): Fact => {
     if (file !== null) core.readFiles.set(path, { ...file, callId: '' })

@@ -17,6 +17,7 @@ import type { TurnFailure } from './live.ts'
 import type { Ready } from './options.ts'
 import { totalOf } from './limits/spend.ts'
 import { isWarm } from './limits/budget.ts'
+import { faultText } from './api.ts'
 import { composerOf } from './requests/request-steps.ts'
 import { Requests } from './requests/requests.ts'
 import { fork as forkRole, forkedAgent, inherited, type Role } from './role.ts'
@@ -83,7 +84,9 @@ async function forked(parent: Core, spec: ForkSpec, signal: AbortSignal): Promis
     parent.background.ending.signal,
     ...(turnSignal === null ? [] : [turnSignal]),
   ])
-  const work = run(child, spec, linked).then((ended) => finish(parent, child, spec, ended))
+  const work = run(child, spec, linked)
+    .catch(faulty)
+    .then((ended) => finish(parent, child, spec, ended))
   parent.background.children.set(child, work)
   try {
     return await work
@@ -223,6 +226,12 @@ async function run(child: Core, spec: ForkSpec, signal: AbortSignal): Promise<En
   })
   return ended
 }
+
+/** A port that throws is at fault; whoever waits for the fork hears of it, and its session is closed all the same. */
+const faulty = (error: unknown): Ended => ({
+  outcome: 'failed',
+  failure: { code: 'fault', message: faultText(error) },
+})
 
 async function finish(
   parent: Slice<'append'>,

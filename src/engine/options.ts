@@ -6,7 +6,7 @@ import { anthropicWire, type AnthropicRequest } from '../wires/anthropic/wire.ts
 import { namePattern } from '../wires/repairing.ts'
 import type { Wire, WireChooser } from '../wires/wire.ts'
 import type { Threshold } from '../projection/budget.ts'
-import type { Thrift } from '../projection/dial.ts'
+import { isThrift, type Thrift } from '../projection/dial.ts'
 import type { Layer } from '../projection/layer.ts'
 import {
   standardLayers,
@@ -205,7 +205,7 @@ function wrongNumber({
     ['maxOutputTokens', maxOutputTokens, isNumber(maxOutputTokens, 1), 'a number of tokens above 0'],
     ['maxRounds', maxRounds, isNumber(maxRounds, 1), 'a number above 0'],
     ['keepResults', keepResults, isNumber(keepResults, 0), 'a number, 0 or more'],
-    ['thrift', thrift, typeof thrift === 'object' || isNumber(thrift, 0, 1), 'a number from 0 to 1'],
+    ['thrift', thrift, thrift === undefined || isThrift(thrift), 'a number from 0 to 1'],
     ['caps.dollars', caps.dollars, isNumber(caps.dollars, 0), 'a number of dollars'],
     ['caps.tokens', caps.tokens, isNumber(caps.tokens, 0), 'a number of tokens'],
   ]

@@ -140,6 +140,7 @@ const harmless: Readonly<Record<EditRefusalCode | PlanRefusalCode | CompactRefus
   'no-such-entry': true,
   'no-such-edit': false,
   'calls-open': false,
+  'call-duplicate': false,
   'nothing-new': true,
   'nothing-to-compact': true,
   'not-smaller': true,

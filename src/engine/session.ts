@@ -15,9 +15,9 @@ import type { AgentRow } from './background/agent-rows.ts'
 import { backgroundOf, reportOf, somethingWaits } from './background/deliver.ts'
 import { spawn, type SpawnSpec } from './background/spawn.ts'
 import { EngineError, fileAttachments } from './api.ts'
-import { blocksOf, emptyInput, filled, inputProblem, isEmpty, promptOf, type Input } from './api.ts'
+import { blocksOf, emptyInput, filled, handedIn, inputProblem, isEmpty, promptOf, type Input } from './api.ts'
 import { cutShort, faultText, hookAttachment, messageOf, nothingWaits, failedEnd, requestOf } from './api.ts'
-import { namedModel, never, type Response, type Said, type SendHow } from './api.ts'
+import { namedModel, never, textFor, turnRuns, type Response, type Said, type SendHow } from './api.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
@@ -125,6 +125,7 @@ export class Session<Request = unknown> {
 
   /** Says something beside the words of the user, before they are said: the mode, a plan. The newest of a kind stands. */
   async attach(kind: string, text: string, source?: string): Promise<Entry> {
+    for (const given of [kind, text]) textFor('what is attached, and its kind,', given)
     return this.#write(attachmentOf(kind, text, { source: source ?? kind }))
   }
 
@@ -171,8 +172,9 @@ export class Session<Request = unknown> {
   }
 
   async result(id: string, outcome: string | ToolOutcome): Promise<void> {
-    const whole = typeof outcome === 'string' ? { content: blocksOf(outcome), isError: false } : outcome
-    const tool = this.#core.options.tools.find((one) => one.spec.name === this.#openCall(id)?.name)
+    const whole = handedIn(id, outcome)
+    const open = this.#core.state.tail.open.find((call) => call.id === id)
+    const tool = this.#core.options.tools.find((one) => one.spec.name === open?.name)
     await this.#write(await gated(this.#core, id, tool, whole))
     for (const fact of whole.facts ?? []) await this.#write(fact)
   }
@@ -251,7 +253,8 @@ export class Session<Request = unknown> {
   }
 
   /** What going on with a model costs that is not the one that answered last, and what of the conversation it is not sent. */
-  readonly switchPrice = (model: string = this.modelId): SwitchPrice => switchPrice(this.#core, model)
+  readonly switchPrice = (model: string = this.modelId): SwitchPrice =>
+    switchPrice(this.#core, textFor('the model of switchPrice', model))
   /** How its model caches what is sent, and until when. */
   readonly cacheState = (): CacheState => cacheState(this.#core)
 
@@ -329,8 +332,7 @@ export class Session<Request = unknown> {
   readonly #emit: Emit = (event) => this.#core.options.listen?.(event)
 
   #mustBeIdle(): void {
-    if (this.#turn !== null)
-      throw new EngineError({ code: 'busy', message: 'a turn is running; wait for its end or abort it' })
+    if (this.#turn !== null) throw new EngineError(turnRuns)
   }
 
   async #append(facts: readonly Fact[] | ((tail: Tail) => readonly Fact[])): Promise<readonly Entry[]> {
@@ -341,9 +343,5 @@ export class Session<Request = unknown> {
 
   async #write(fact: Fact): Promise<Entry> {
     return (await this.#append([fact]))[0]!
-  }
-
-  #openCall(id: string) {
-    return this.#core.state.tail.open.find((call) => call.id === id)
   }
 }

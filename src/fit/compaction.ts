@@ -211,7 +211,7 @@ function push(fold: Fold, fact: Fact): Seq {
 /** Our own agent has a tool for what was left out; a foreign one has the file. */
 const forForeign = (text: string, wayBack: string): string =>
   text
-    .replace(/The original is kept in the transcript under [\d., -]+\./u, wayBack)
+    .replace(/The original is kept in the transcript under [\d., -]+\./u, () => wayBack)
     .replaceAll(/Expand \{"ref": "[^"]*"\} (?:returns|names)/gu, 'the original has')
     .replaceAll(/Expand \{"ref": "[^"]*"\}/gu, 'see the original')
 

@@ -24,6 +24,7 @@ import {
   withBoundary,
   withTrim,
 } from './deciding.ts'
+import { guarded } from './callbacks.ts'
 import { readMessages } from './messages.ts'
 import { named, outputOf, type Named } from './output.ts'
 import { repaired } from './rules.ts'
@@ -52,17 +53,18 @@ export function fit<Message>(
   messages: readonly Message[],
   options: FitOptions<Message> & Partial<SummarisingOptions<Message>>,
 ): FitOutcome<Message> | Promise<FitOutcome<Message>> {
-  const decided = decidedOn(messages, options)
+  // Whose messages they are is known only to `pins`, which gets no others.
+  const given = (options ?? {}) as FitOptions
+  const wrong = wrongOption(messages, given)
+  const asked = guarded(given)
+  const decided = wrong ?? decidedOn(messages, asked.options)
   const { summarise } = options ?? {}
-  if (summarise !== undefined) return summarised(messages, decided, summarise)
-  return decided.ok ? finish(messages, decided) : decided
+  if (typeof summarise === 'function')
+    return summarised(messages, asked.failure() ?? decided, summarise).then((made) => asked.failure() ?? made)
+  return asked.failure() ?? (decided.ok ? finish(messages, decided) : decided)
 }
 
-function decidedOn<Message>(messages: readonly Message[], given: FitOptions<Message>): Decided | FitFailure {
-  // Whose messages they are is known only to `pins`, which gets no others.
-  const options = given as FitOptions
-  const wrong = wrongOption(messages, options)
-  if (wrong !== null) return wrong
+function decidedOn(messages: readonly unknown[], options: FitOptions): Decided | FitFailure {
   if (messages.length === 0)
     return { ok: false, code: 'empty', message: 'there is no message to send; add one before you call `fit`' }
   const found = settingOf(options)

@@ -88,6 +88,9 @@ const hasTypes = (content: unknown, types: RegExp): boolean =>
   Array.isArray(content) &&
   content.some((part) => isRecord(part) && typeof part['type'] === 'string' && types.test(part['type']))
 
+const isBlocks = (content: unknown): boolean =>
+  Array.isArray(content) && content.every((part) => isRecord(part) && typeof part['type'] === 'string')
+
 type Words = Readonly<Record<string, unknown>>
 const isRole = (message: Words, roles: RegExp): boolean =>
   typeof message['role'] === 'string' && roles.test(message['role'])
@@ -95,7 +98,7 @@ const isRole = (message: Words, roles: RegExp): boolean =>
 const speakers: Readonly<Record<WireName, (message: Words) => boolean>> = {
   anthropic: (message) =>
     isRole(message, /^(?:user|assistant|system)$/u) &&
-    (typeof message['content'] === 'string' || Array.isArray(message['content'])) &&
+    (typeof message['content'] === 'string' || isBlocks(message['content'])) &&
     message['tool_calls'] === undefined &&
     !hasTypes(message['content'], /^(?:input_text|output_text|image_url|tool-call|tool-result)$/u),
   'openai-chat': (message) =>

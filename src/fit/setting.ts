@@ -8,8 +8,9 @@ import {
   type Window,
 } from '../model/models.ts'
 import { roomOf, type Room } from '../projection/budget.ts'
-import { pointOf, type DialPoint } from '../projection/dial.ts'
+import { isThrift, pointOf, type DialPoint } from '../projection/dial.ts'
 import { defaults } from '../settings/defaults.ts'
+import { isRecord } from '../transcript/content.ts'
 import type { FitFailure, FitOptions } from './contract.ts'
 import { listNames } from './layouts.ts'
 import { lifetimes, usualCharsPerToken } from './pace.ts'
@@ -28,33 +29,93 @@ export interface Setting {
 
 /** An option that nobody can have meant, said by its name; a list in JavaScript may hold anything. */
 export function wrongOption(messages: unknown, options: FitOptions | undefined): FitFailure | null {
-  const { wire, model, window, reserve, thrift, now, lifetimeMs, limits }: Partial<FitOptions> = options ?? {}
-  const wires = Object.keys(listNames)
-  const isNumber = (value: unknown, least: number, most = Infinity): boolean =>
-    value === undefined ||
-    (typeof value === 'number' && value >= least && value <= most && Number.isFinite(value))
-  const wrong: readonly (readonly [name: string, isRight: boolean, wanted: string])[] = [
+  const given: Given = options ?? {}
+  const wrong: readonly Row[] = [
     ['messages', Array.isArray(messages), 'the list that you would send'],
-    ['wire', wire !== undefined && Object.hasOwn(listNames, wire), `one of ${wires.join(', ')}`],
-    ['model', typeof model === 'string', 'the name of the model'],
-    ['window', isNumber(window, 1), 'a number of tokens above 0'],
-    ['reserve', isNumber(reserve, 0, (window ?? Infinity) - 1), 'a number of tokens below the window'],
-    ['thrift', typeof thrift === 'object' || isNumber(thrift, 0, 1), 'a number from 0 to 1'],
-    ['now', isNumber(now, 0), 'milliseconds, as Date.now() gives them'],
-    ['lifetimeMs', isNumber(lifetimeMs, 0), 'milliseconds'],
-    ...Object.entries(limits ?? {}).map(
-      ([name, value]) => [`limits.${name}`, isNumber(value, 0), 'a number of characters'] as const,
-    ),
+    ...wrongNames(given),
+    ...wrongSizes(given),
+    ...wrongCallbacks(given),
   ]
   const found = wrong.find(([, isRight]) => !isRight)
   return found === undefined
     ? null
-    : {
-        ok: false,
-        code: 'bad-option',
-        message: `${found[0] === 'messages' ? '' : 'the option '}\`${found[0]}\` is wrong; it takes ${found[2]}`,
-      }
+    : badOption(
+        `${found[0] === 'messages' ? '' : 'the option '}\`${found[0]}\` is wrong; it takes ${found[2]}`,
+      )
 }
+
+export const badOption = (message: string): FitFailure => ({ ok: false, code: 'bad-option', message })
+
+type Given = { readonly [Name in keyof FitOptions | 'summarise']?: unknown }
+type Row = readonly [name: string, isRight: boolean, wanted: string]
+
+const isNumber = (value: unknown, least: number, most = Infinity): boolean =>
+  value === undefined ||
+  (typeof value === 'number' && value >= least && value <= most && Number.isFinite(value))
+const isRecordOrNone = (value: unknown): boolean => value === undefined || isRecord(value)
+
+function wrongNames({ wire, model, models, quirks, usage }: Given): readonly Row[] {
+  const wires = Object.keys(listNames)
+  const isRow = (row: unknown): boolean =>
+    isRecord(row) && typeof row['id'] === 'string' && isNumber(row['window'], 1)
+  const counts = ['input', 'output', 'cacheRead', 'cacheWrite'] as const
+  const isUsage = (value: unknown): boolean =>
+    isRecord(value) && counts.every((name) => value[name] !== undefined && isNumber(value[name], 0))
+  return [
+    ['wire', typeof wire === 'string' && Object.hasOwn(listNames, wire), `one of ${wires.join(', ')}`],
+    ['model', typeof model === 'string', 'the name of the model'],
+    [
+      'models',
+      models === undefined || (Array.isArray(models) && models.every(isRow)),
+      'a list of rows with `id`',
+    ],
+    ['quirks', isRecordOrNone(quirks), 'an object'],
+    ['usage', usage === undefined || usage === null || isUsage(usage), 'what `usageIn` returns'],
+  ]
+}
+
+function wrongSizes({
+  window,
+  reserve,
+  thrift,
+  now,
+  lifetimeMs,
+  limits,
+  toolPolicies,
+}: Given): readonly Row[] {
+  const isPolicy = (policy: unknown): boolean =>
+    isRecord(policy) && (policy['maxResultChars'] === null || isNumber(policy['maxResultChars'], 0))
+  return [
+    ['window', isNumber(window, 1), 'a number of tokens above 0'],
+    [
+      'reserve',
+      isNumber(reserve, 0, typeof window === 'number' ? window - 1 : Infinity),
+      'a number of tokens below the window',
+    ],
+    ['thrift', thrift === undefined || isThrift(thrift), 'a number from 0 to 1'],
+    ['now', isNumber(now, 0), 'milliseconds, as Date.now() gives them'],
+    ['lifetimeMs', isNumber(lifetimeMs, 0), 'milliseconds'],
+    ['limits', isRecordOrNone(limits ?? undefined), 'an object'],
+    ...Object.entries(limits ?? {}).map(([name, value]): Row => [
+      `limits.${name}`,
+      isNumber(value, 0),
+      'a number of characters',
+    ]),
+    ['toolPolicies', isRecordOrNone(toolPolicies), 'an object'],
+    ...Object.entries(toolPolicies ?? {}).map(([name, value]): Row => [
+      `toolPolicies.${name}`,
+      isPolicy(value),
+      'an object with `maxResultChars`, a number or null',
+    ]),
+  ]
+}
+
+const wrongCallbacks = ({ pins, wayBack, summarise }: Given): readonly Row[] =>
+  Object.entries({ pins, wayBack, summarise }).map(([name, value]) => [
+    name,
+    value === undefined || typeof value === 'function',
+    'a function',
+  ])
 
 export function settingOf(
   options: FitOptions,

@@ -2,6 +2,7 @@
 // It sets when a boundary comes before it must, and what stays beside the text: the newest messages, lines of older
 // blocks that later work is likely to need, the text itself. The points were chosen in the lab, on recorded sessions.
 import { defaults } from '../settings/defaults.ts'
+import { isRecord } from '../transcript/json.ts'
 
 /** What a place of the dial means. */
 export interface DialPoint {
@@ -36,6 +37,12 @@ export type Thrift = number | DialPoint
 
 export const pointOf = (thrift: Thrift = defaults.dial.thrift): DialPoint =>
   typeof thrift === 'number' ? pointAt(thrift) : thrift
+
+/** Whether a value of a program without types is a place of the dial or a whole point. */
+export const isThrift = (value: unknown): value is Thrift =>
+  typeof value === 'number'
+    ? value >= 0 && value <= 1
+    : isRecord(value) && Object.keys(pointAt(0)).every((key) => Number(value[key]) >= 0)
 
 /** Between two points that were measured it is in between. */
 function pointAt(thrift: number): DialPoint {

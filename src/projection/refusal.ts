@@ -29,6 +29,7 @@ export type EditRefusalCode =
   | 'user-words'
   | 'nothing-left'
   | 'calls-open'
+  | 'call-duplicate'
 export interface EditRefusal {
   readonly code: EditRefusalCode
   readonly message: string
@@ -40,15 +41,7 @@ export function viewRefusal(fold: Fold, fact: Fact): EditRefusal | null {
   switch (fact.type) {
     case 'undo':
       if (fact.whole !== undefined) return wholeRefusal(fold, fact.target)
-      if (fold.edits.editing(fact.target) !== undefined) return null
-      return {
-        code: 'no-such-edit',
-        message: fold.edits.controls.some(
-          (one) => one.fact.type === 'undo' && one.fact.target === fact.target,
-        )
-          ? `edit #${fact.target} is undone already`
-          : `there is no edit #${fact.target} to undo`,
-      }
+      return undoRefusal(fold, fact.target)
     case 'release':
       return fold.edits.pins.some((pin) => pin.seq === fact.target && pin.released === null) ||
         fold.edits.holds.some((hold) => hold.seq === fact.target)
@@ -62,6 +55,35 @@ export function viewRefusal(fold: Fold, fact: Fact): EditRefusal | null {
       return null
   }
 }
+
+function undoRefusal(fold: Fold, target: Seq): EditRefusal | null {
+  const fact = fold.edits.editing(target)?.fact
+  if (fact === undefined) return notThere(fold, target)
+  if (!isEditing(fact)) return null
+  const ranges = fact.edits.flatMap((edit) => rangeOf(edit) ?? [])
+  const isBack = (part: Part): boolean => ranges.some((range) => !isApart(part, range))
+  const shown = new Set([...fold.parts()].filter((part) => !isBack(part)).flatMap(callIdsOf))
+  const twice = fold.units
+    .parts()
+    .filter(isBack)
+    .flatMap(callIdsOf)
+    .find((id) => shown.has(id))
+  return twice === undefined
+    ? null
+    : {
+        code: 'call-duplicate',
+        message: `what edit #${target} removed holds the call ${twice}, and so does what came later: no request may hold both. Expand reads it; a rewind to before the later call makes room for it`,
+      }
+}
+
+function notThere(fold: Fold, target: Seq): EditRefusal {
+  const isUndone = fold.edits.controls.some((one) => one.fact.type === 'undo' && one.fact.target === target)
+  const message = isUndone ? `edit #${target} is undone already` : `there is no edit #${target} to undo`
+  return { code: 'no-such-edit', message }
+}
+
+const callIdsOf = ({ blocks }: Part): readonly string[] =>
+  blocks.flatMap((block) => (block.type === 'tool_use' && 'input' in block ? [block.id] : []))
 
 /** Every block of the user's own words that a summary of this range must keep. */
 export function userWords(fold: Fold, range: Range): readonly Kept[] {
@@ -259,6 +281,13 @@ function wholeRefusal(fold: Fold, target: Seq): EditRefusal | null {
 function rewindRefusal(fold: Fold, fact: FactOf<'rewind'>): EditRefusal | null {
   const isCut = fold.numbers.cut.some((range) => fact.to >= range.from && fact.to <= range.to)
   if (isCut) return { code: 'no-such-entry', message: `${fact.to} was cut off by an earlier rewind` }
+  const { sections, tools } = fold.view()
+  // The instructions stand right behind the start: a session without them would go on as another one.
+  if (fact.to === 0 && sections.length + tools.length > 0)
+    return {
+      code: 'no-such-entry',
+      message: 'the start is before the system prompt and the tools; 1 is the first place to rewind to',
+    }
   const unit = fold.units.at(fold.units.indexAfter(fact.to) - 1)
   return unit?.open === true
     ? { code: 'calls-open', message: `calls are open at ${fact.to}; rewind to before or after them` }

@@ -275,6 +275,8 @@ export const defaults = {
     /** The same against the prompt counted before it, when nothing was removed between. */
     leftOutShare: 0.8,
     silentMinTokens: 2000,
+    /** A report of more windows than this is a mistake: loops of a server's own tools add up to ten. */
+    absurdWindows: 20,
   },
   lab: labDefaults,
   memory: memoryDefaults,

@@ -2,8 +2,8 @@
 // that follows Standard Schema will do (zod, valibot, arktype); those that cannot write JSON Schema hand it in beside.
 import { errorText } from '../disk/failure.ts'
 import { defaults } from '../settings/defaults.ts'
-import { isRecord, type UserBlock } from '../transcript/content.ts'
-import { failed, succeeded } from './outcome.ts'
+import type { UserBlock } from '../transcript/content.ts'
+import { failed, outcomeFrom } from './outcome.ts'
 import type { ResultPolicy, Tool, ToolEnv, ToolOutcome } from './tool.ts'
 
 /** The part of the Standard Schema convention that a tool needs. */
@@ -74,7 +74,8 @@ export function tool<Input>(definition: ToolDefinition<Input>): Tool<Input> {
     },
     async run(input, env, signal) {
       try {
-        return outcomeOf(await run(input, { ...env, signal }))
+        const given = outcomeFrom(await run(input, { ...env, signal }))
+        return given.ok ? given.outcome : failed(`${name} gave no result: ${given.why}`)
       } catch (error) {
         return failed(errorText(error))
       }
@@ -107,11 +108,3 @@ function issueText({ message, path = [] }: SchemaIssue): string {
   const place = path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
   return place === '' ? message : `\`${place}\`: ${message}`
 }
-
-const outcomeOf = (reply: ToolReply): ToolOutcome => {
-  if (typeof reply === 'string') return succeeded(reply)
-  if (isOutcome(reply)) return reply
-  return { content: reply, isError: false }
-}
-const isOutcome = (reply: readonly UserBlock[] | ToolOutcome): reply is ToolOutcome =>
-  isRecord(reply) && 'content' in reply

@@ -1,5 +1,7 @@
 // The two plain endings of a call, what it says and why it failed; and what is shown of one that is too long.
 import { defaults } from '../settings/defaults.ts'
+import type { OrWhy } from '../disk/failure.ts'
+import { isRecord, userBlockProblem, type UserBlock } from '../transcript/content.ts'
 import { fenced } from '../transcript/fence.ts'
 import { expandCall, interruptedMark } from '../transcript/markers.ts'
 import type { ToolOutcome } from './tool.ts'
@@ -14,6 +16,26 @@ export const failed = (why: string): ToolOutcome => ({
   content: [{ type: 'text', text: why }],
   isError: true,
 })
+
+/** What a tool or a program gave for a call, as its outcome; programs without types give anything. */
+export function outcomeFrom(given: unknown): OrWhy<{ readonly outcome: ToolOutcome }> {
+  if (typeof given === 'string') return { ok: true, outcome: succeeded(given) }
+  const isWhole = isRecord(given) && !Array.isArray(given)
+  const content: unknown = isWhole ? given['content'] : given
+  if (!Array.isArray(content))
+    return { ok: false, why: 'it is neither a text nor { content, isError } with a list of blocks' }
+  const wrong = content.map(userBlockProblem).findIndex((problem) => problem !== null)
+  if (wrong >= 0)
+    return {
+      ok: false,
+      why: `a result holds blocks of text, images and documents, and block ${wrong} is none: ${userBlockProblem(content[wrong])}`,
+    }
+  const facts: unknown = isWhole ? given['facts'] : undefined
+  if (facts !== undefined && !(Array.isArray(facts) && facts.every(isRecord)))
+    return { ok: false, why: 'its `facts` are no list of facts' }
+  const outcome = isWhole ? (given as object as ToolOutcome) : { content: content as readonly UserBlock[] }
+  return { ok: true, outcome: { ...outcome, isError: isWhole && given['isError'] === true } }
+}
 
 /** What replaces the result of a call that was cut short; the words are what the model goes by. */
 export const interrupted = (what = ''): ToolOutcome =>

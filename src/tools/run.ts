@@ -8,7 +8,7 @@ import { defaults } from '../settings/defaults.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { interruptedMark } from '../transcript/markers.ts'
-import { failed, interrupted } from './outcome.ts'
+import { failed, interrupted, outcomeFrom } from './outcome.ts'
 import type { ReadOnlyRun, ShownFile, Tool, ToolEnv, ToolOutcome } from './tool.ts'
 
 /** The facts are written before the call runs, or instead of it; the notice is for the person at the screen. */
@@ -120,9 +120,9 @@ async function permitFor(
     return refuse(
       `The arguments of this call to ${call.name} were not whole JSON, so it was not run. Send the call again.`,
     )
-  const parsed = tool.parse(call.input)
-  if (!parsed.ok) return refuse(`Invalid input for ${call.name}: ${parsed.why}. Send the call again.`)
   try {
+    const parsed = tool.parse(call.input)
+    if (!parsed.ok) return refuse(`Invalid input for ${call.name}: ${parsed.why}. Send the call again.`)
     const permit = await untilAborted(
       options.mayRun?.(call, tool, options.signal) ?? Promise.resolve<Permit>({ ok: true }),
       options.signal,
@@ -145,9 +145,11 @@ async function runOne(call: ToolUseBlock, ready: Ready, options: RunOptions): Pr
     const env = { ...options.env(call), readOnly: ready.permit.readOnly, shown: ready.permit.shown }
     const work = ready.tool.run(ready.input, env, options.signal)
     const outcome = await untilAborted(work, options.signal, graceMs)
-    return outcome === null
-      ? interrupted('The call was told to stop and did not answer; it may still take effect.')
-      : outcome
+    if (outcome === null)
+      return interrupted('The call was told to stop and did not answer; it may still take effect.')
+    // A tool that was written without our types may give anything.
+    const given = outcomeFrom(outcome)
+    return given.ok ? given.outcome : failed(`${call.name} gave no result: ${given.why}`)
   } catch (error) {
     return failed(`${call.name} broke off, which is a fault of the tool: ${errorText(error)}`)
   }

@@ -1,6 +1,7 @@
 // What messages are made of: the content blocks that facts carry, as schemas and as types.
 // The shapes follow the Messages API, so that a view needs no translation; fields we do not know are kept.
 import * as z from 'zod/mini'
+import { isRecord } from './json.ts'
 
 const imageSource = z.looseObject({ type: z.string() })
 const sidecar = z.looseObject({
@@ -135,7 +136,7 @@ export const isMakersOwn = (block: {
   readonly type: string
 }): block is ThinkingBlock | RedactedThinkingBlock | ItemBlock => isReasoning(block) || isItem(block)
 
-export { isRecord } from './json.ts'
+export { isRecord }
 
 /** The texts among blocks, in their order. */
 export const textsIn = (blocks: readonly { readonly type: string }[]): readonly string[] =>
@@ -146,3 +147,27 @@ export const textsIn = (blocks: readonly { readonly type: string }[]): readonly 
 /** What blocks say in text, as one. */
 export const textIn = (blocks: readonly { readonly type: string }[], between = '\n'): string =>
   textsIn(blocks).join(between)
+
+/** Why a value of a program without types is no block that a user or a tool can say, or null. */
+export function userBlockProblem(block: unknown): string | null {
+  const type: unknown = isRecord(block) ? block['type'] : undefined
+  if (!isRecord(block) || typeof type !== 'string') return 'it has no `type`'
+  if (type === 'text') return typeof block['text'] === 'string' ? null : 'its `text` is no text'
+  if (type !== 'image' && type !== 'document')
+    return `blocks of type ${JSON.stringify(type)} are none of these`
+  const { source } = block
+  if (!isRecord(source) || typeof source['type'] !== 'string') return 'its `source` has no `type`'
+  const kind = source['type']
+  const missing = (Object.hasOwn(sourceFields, kind) ? sourceFields[kind]! : []).find(
+    (name) => typeof source[name] !== 'string',
+  )
+  return missing === undefined ? null : `its source of type ${JSON.stringify(kind)} has no \`${missing}\``
+}
+
+/** What a source must say of itself: without it every request with the block in it would be refused. */
+const sourceFields: Readonly<Record<string, readonly string[]>> = {
+  base64: ['media_type', 'data'],
+  text: ['media_type', 'data'],
+  url: ['url'],
+  file: ['file_id'],
+}

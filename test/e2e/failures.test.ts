@@ -4,8 +4,10 @@ import {
   createEngine,
   EngineError,
   inMemoryStore,
+  type AnthropicRequest,
   type EngineOptions,
   type HookName,
+  type Session,
   type Store,
 } from '../../src/index.ts'
 import { noAnswer } from '../../src/engine/hooks.ts'
@@ -171,6 +173,68 @@ describe('hooks', () => {
   })
 })
 
+describe('a summariser', () => {
+  const long = words(1500)
+  const inSmallRoom = (summariser: unknown, more: Partial<EngineOptions> = {}) => {
+    const model = scriptedModel(Array.from({ length: 30 }, () => scriptedMessage(long)))
+    const options = { store: inMemoryStore(), modelId, model, window: 10_000, maxOutputTokens: 1000 }
+    return createEngine({ ...options, summariser: summariser as never, ...more }).open()
+  }
+  it('[O18] that throws, answers rubbish or never ends leaves the compaction the extracted text, and that is told', async () => {
+    const answers: readonly (() => unknown)[] = [
+      () => {
+        throw new Error('fell over')
+      },
+      async () => Promise.reject(new Error('fell over')),
+      async () => Promise.resolve(undefined),
+      async () => Promise.resolve('a text'),
+      async () => Promise.resolve({ ok: true }),
+    ]
+    for (const summarise of answers) {
+      const session = await inSmallRoom({ summarise }, { prepare: false })
+      const notices: string[] = []
+      for (let at = 0; at < 5; at++) {
+        const ended = await turn(session.send(`${at} ${long}`))
+        expect([ended.outcome, ended.failure]).toEqual(['done', null])
+        notices.push(...ended.notices)
+      }
+      expect(notices).toContain('summary-failed')
+      await session.close()
+    }
+    const session = await inSmallRoom({ summarise: () => new Promise(() => {}) }, { prepare: false })
+    await turn(session.send(long))
+    const stop = new AbortController()
+    const compacting = session.compact({}, stop.signal)
+    stop.abort()
+    await expect(compacting).rejects.toMatchObject({ code: 'aborted' })
+    expect((await session.compact({ text: 'Nothing was found yet.' })).source).toBe('user')
+    await session.close()
+  })
+})
+
+describe('a model', () => {
+  it('[E1] that throws under a fork ends the fork as failed, and what it opened is closed', async () => {
+    const store = inMemoryStore()
+    const odd: unknown[] = [new Error('fell over'), null, 'a text']
+    const stream = () => ({
+      [Symbol.asyncIterator]: () => ({ next: async () => Promise.reject(odd.shift()) }),
+    })
+    const model = { stream } as unknown as NonNullable<EngineOptions['model']>
+    const engine = createEngine({ store, modelId, model })
+    const session = await engine.open()
+    await session.say('hello')
+    for (const what of ['fell over', 'null', 'a text']) {
+      const rejected = { outcome: 'it rejected', failure: null, session: null }
+      const forked = await session.fork({ purpose: 'side', directive: 'look' }).catch(() => rejected)
+      expect(forked).toMatchObject({ outcome: 'failed', failure: { code: 'fault' } })
+      expect(forked.failure!.message).toContain(what)
+      // Nobody holds it any more.
+      expect((await store.lease(forked.session!)).ok).toBe(true)
+    }
+    await session.close()
+  })
+})
+
 describe('a gateway', () => {
   it('[C13] that counts its calls anew in every answer, or twice in one, does not brick the session', async () => {
     const calls = (...ids: readonly string[]) =>
@@ -185,6 +249,63 @@ describe('a gateway', () => {
       undefined,
     ])
     expect(ofType(await factsOf(store, session.id), 'tool-result').length).toBe(3)
+  })
+
+  it('[C13] is taken so in a loop of the caller’s own too, behind a compaction, its undo and a resume', async () => {
+    const store = inMemoryStore()
+    const engine = createEngine({ store, modelId })
+    const answer = (...ids: readonly string[]) => ({
+      id: `msg_${ids.length}`,
+      model: modelId,
+      content:
+        ids.length === 0
+          ? [{ type: 'text', text: words(300) }]
+          : ids.map((id) => ({ type: 'tool_use', id, name: 'look', input: {} })),
+      stop_reason: ids.length === 0 ? 'end_turn' : 'tool_use',
+      usage: { input_tokens: 0, output_tokens: 0 },
+    })
+    const asked = async (session: Session<AnthropicRequest>): Promise<void> => {
+      const request = await session.request()
+      expect(checkRequest(request as never)?.error.message).toBeUndefined()
+    }
+    const round = async (session: Session<AnthropicRequest>, ...ids: readonly string[]): Promise<void> => {
+      await session.say('look')
+      for (const answered of [answer(...ids), answer()]) {
+        await asked(session)
+        expect(await codeOf(session.receive(answered))).toBe('fine')
+        for (const { id } of session.openCalls()) await session.result(id, words(900))
+      }
+    }
+    let session = await engine.open()
+    await round(session, 'call_0')
+    await round(session, 'call_0', 'call_0')
+    const { seq } = await session.compact()
+    await round(session, 'call_0')
+    expect(await codeOf(session.undo(seq!))).toBe('fine')
+    await round(session, 'call_0')
+    // An id that was drawn and comes again all the same is known only once what is hidden is read.
+    await round(session, 'toolu_3fK9')
+    const second = await session.compact()
+    await session.close()
+    session = await engine.open(session.id)
+    await round(session, 'toolu_3fK9')
+    expect(await codeOf(session.undo(second.seq!))).toBe('call-duplicate')
+    await round(session)
+    await session.close()
+  })
+
+  it('[E15] that reports a thousand windows for a prompt is not believed, and the session goes on', async () => {
+    const usage = { input: 1e11, cacheRead: 0, cacheWrite: 0, output: 5 }
+    const model = scriptedModel([scriptedMessage('one', { usage }), scriptedMessage('two')])
+    const store = inMemoryStore()
+    const caps = { dollars: 5 }
+    const session = await createEngine({ store, modelId, model, caps }).open()
+    const first = await turn(session.send('hello'))
+    expect(first.notices).toContain('silent-overflow')
+    expect((await turn(session.send('more'))).outcome).toBe('done')
+    expect(session.view().tokens).toBeLessThan(1000)
+    expect(ofType(await factsOf(store, session.id), 'assistant-message')[0]?.usage?.estimated).toBe(true)
+    await session.close()
   })
 
   it('[D14] that sends hidden reasoning without its data ends nothing, and none of it is sent back', async () => {

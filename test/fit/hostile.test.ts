@@ -156,6 +156,33 @@ const systemNote = (wire: WireName): object | null =>
       ? { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Mind the time.' }] }
       : { role: 'system', content: 'Mind the time.' }
 
+describe('what is no message', () => {
+  it('[FI15] blocks that are none are named, and contents of no known role are repaired; nothing is thrown', () => {
+    const unthrown = (wire: WireName, list: readonly unknown[]): FitOutcome<unknown> => {
+      const made = (): FitOutcome<unknown> => fit(list, { wire, model: models[wire] })
+      expect(made).not.toThrow()
+      return made()
+    }
+    for (const block of [null, 5, 'text', [], {}, { type: null }])
+      expect(
+        unthrown('anthropic', [{ role: 'user', content: [{ type: 'text', text: 'a' }, block] }]),
+        JSON.stringify(block),
+      ).toMatchObject({ ok: false, code: 'wrong-wire', message: expect.stringContaining('message 0') })
+    const response = (id: string): object => ({
+      functionResponse: { id, name: 'read', response: { output: 'ok' } },
+    })
+    for (const role of ['function', 'model']) {
+      const list = [
+        { role: 'user', parts: [{ text: 'a' }] },
+        { role, parts: [response('x'), response('y')] },
+        { role: 'user', parts: [{ text: 'b' }] },
+      ]
+      const made = fitted(unthrown('gemini', list))
+      expect(refusal('gemini', made.messages), role).toBeNull()
+    }
+  })
+})
+
 describe('options', () => {
   it('[FI15] that nobody can have meant are refused by their names, and nothing is thrown', () => {
     const list = inWords('anthropic', roundsOf([100]))
@@ -167,12 +194,27 @@ describe('options', () => {
       ['lifetimeMs', { lifetimeMs: -1 }],
       ['limits.resultChars', { limits: { resultChars: -1 } }],
       ['wire', { wire: 'toString' }],
+      ...[{}, Symbol('w'), 9n].map((window) => ['window', { window }] as const),
+      ...[null, {}, { carry: 1 }].map((thrift) => ['thrift', { thrift }] as const),
+      ...[null, {}, [null], [{}], [{ id: 5 }], [{ id: 'm', window: 'large' }]].map(
+        (rows) => ['models', { models: rows }] as const,
+      ),
+      ...[null, 'x', []].map((pins) => ['pins', { pins }] as const),
+      ...[null, 'x'].map((wayBack) => ['wayBack', { wayBack }] as const),
+      ['summarise', { summarise: 'x' }],
+      ['quirks', { quirks: null }],
+      ['limits', { limits: 'small' }],
+      ['toolPolicies', { toolPolicies: null }],
+      ['toolPolicies.read', { toolPolicies: { read: 5 } }],
+      // What the API reports, handed in as it is.
+      ['usage', { usage: { input_tokens: 100, output_tokens: 5 } }],
+      ['usage', { usage: { input: -1, output: 0, cacheRead: 0, cacheWrite: Number.NaN } }],
       ['wire', { wire: undefined }],
       ['model', { model: undefined }],
     ]
     for (const [name, given] of wrong) {
       const made = fit(list, { wire: 'anthropic', model: models.anthropic, ...given } as FitOptions)
-      expect(made, JSON.stringify(given)).toMatchObject({ ok: false, code: 'bad-option' })
+      expect(made, name).toMatchObject({ ok: false, code: 'bad-option' })
       expect(made.ok ? '' : made.message).toContain(`\`${name}\``)
     }
     // As a program without types calls it.
@@ -183,6 +225,22 @@ describe('options', () => {
       code: 'bad-option',
       message: '`messages` is wrong; it takes the list that you would send',
     })
+    const large = inWords('anthropic', roundsOf([40_000]))
+    const fails = (): never => {
+      throw new Error('mine')
+    }
+    for (const [name, how, says] of [
+      ['pins', { pins: fails }, 'threw: mine'],
+      ['pins', { pins: async () => Promise.resolve(false) }, 'answered with a promise'],
+      ['wayBack', { wayBack: fails }, 'threw: mine'],
+      ['wayBack', { wayBack: async () => Promise.resolve('Ask.') }, 'answered with a promise'],
+      ['wayBack', { wayBack: () => undefined }, 'it takes a function that returns a text'],
+    ] as const) {
+      const made = fit(large, { wire: 'anthropic', model: models.anthropic, ...how } as unknown as FitOptions)
+      expect(made).toMatchObject({ ok: false, code: 'bad-option' })
+      expect(made.ok ? '' : made.message).toContain(`the option \`${name}\` `)
+      expect(made.ok ? '' : made.message).toContain(says)
+    }
     expect(usageIn('openai' as never, { prompt_tokens: 5 })).toBeNull()
     const reserved = fit(list, {
       wire: 'anthropic',

@@ -135,7 +135,9 @@ describe('the gate', () => {
     const again = () => [call('Bash', { round }, 'same')]
     const play = await stage([again, 'one', again, 'two'], { engine: { tools } })
     await play.say('go')
-    await play.session.rewind((await play.facts()).findIndex(({ type }) => type === 'session-start') as Seq)
+    await play.session.rewind(
+      (await play.facts()).findIndex(({ type }) => type === 'instructions-set') as Seq,
+    )
     await play.say('once more')
     const spills = ofType(await play.facts(), 'tool-result').map(({ spill }) => spill!.blob)
     expect(new Set(spills).size).toBe(2)

@@ -191,6 +191,12 @@ const responses: readonly Fixture[] = [
     rules: ['orphan-result', 'call-id', 'orphan-result'],
   },
   {
+    title: '[WR1] a result of another kind than its call becomes one of its kind',
+    list: [said('user', 'go'), call('a'), { type: 'custom_tool_call_output', call_id: 'a', output: 'ok' }],
+    becomes: [said('user', 'go'), call('a'), output('a')],
+    rules: ['result-kind'],
+  },
+  {
     title: '[WR2] reasoning goes with what it led to',
     list: [said('user', 'go'), thought('rs_1'), said('user', 'stop')],
     becomes: [said('user', 'go'), said('user', 'stop')],

@@ -6,6 +6,7 @@ import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Outcome } from '../../transcript/fact.ts'
 import { sessionId, type Seq } from '../../transcript/ids.ts'
 import { refused } from '../../disk/failure.ts'
+import { isRecord } from '../../transcript/json.ts'
 import { ownLink } from '../../transcript/lineage.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import { Core, type Slice } from '../core.ts'
@@ -41,6 +42,9 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
     return refused('no-recursion', 'an agent starts no agents of its own; do the work in place')
   if (parent.background.ending.signal.aborted)
     return refused('closed', 'the session was closed; open it again')
+  const given: Partial<SpawnSpec> | null | undefined = spec
+  if (!isRecord(given?.options))
+    return refused('bad-options', 'an agent needs `options`, what it has of its own; pass at least {}')
   const { options: own, judges = [], ...about } = spec
   const isOther = own.modelId !== undefined && own.modelId !== parent.modelId
   // Every agent that runs listens for the end. Many at once are no leak, and Node would warn the user of one.

@@ -7,7 +7,7 @@ import { summaryIn } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { noteFailure, type Choosing } from './summary-source.ts'
+import { answerOf, noteFailure, type Choosing } from './summary-source.ts'
 import type { Core, Slice } from '../core.ts'
 
 const job = 'prepare'
@@ -59,7 +59,8 @@ async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void
   const { summariser } = core.options
   const { jobContext } = core
   const { turnSignal, ending } = core.background
-  const answer = await summariser!.summarise(
+  const answer = await answerOf(
+    summariser!,
     {
       session: core.session,
       span: { from: parts[0]!.from, to: upTo },

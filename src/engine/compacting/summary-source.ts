@@ -1,14 +1,23 @@
 // Which text stands for a span: the user's own, the notes, a model's, or the extracted one that is always there.
 import { keptAfter, unanswered } from '../../compaction/kept-messages.ts'
 import { rewritten, type Plan, type PlanOptions } from '../../compaction/ladder.ts'
-import { compactionWishes, summaryIn, wishIn, type SummaryAsk } from '../../compaction/summary.ts'
+import {
+  compactionWishes,
+  summaryIn,
+  wishIn,
+  type SummaryAnswer,
+  type SummaryAsk,
+} from '../../compaction/summary.ts'
+import { errorText } from '../../disk/failure.ts'
 import type { Room } from '../../projection/budget.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { seq } from '../../transcript/ids.ts'
+import { isRecord } from '../../transcript/json.ts'
 import type { Result } from '../../transcript/store.ts'
 import type { Appended } from '../../transcript/transcript.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
+import type { SessionSummariser } from '../ports.ts'
 import { refused, type CompactAsk } from './ask.ts'
 
 /** What a text is chosen for. */
@@ -32,7 +41,10 @@ export async function withNotes(choosing: Choosing): Promise<Plan | null> {
   const isChosen = [ask.instructions, ask.from, ask.upTo, ask.text].some((choice) => choice !== undefined)
   if (notes === undefined || notesAsSummary === false || !core.role.keepsNotes) return null
   if (isChosen || extracted.span === null) return null
-  const read = await notes.read(core.jobContext, signal)
+  const read = await notes.read(core.jobContext, signal).catch((error: unknown) => {
+    choosing.passedOver.push(`the notes were not used: ${errorText(error)}`)
+    return null
+  })
   if (read === null) return null
   const made = rewritten(core.state.fold, room, options, extracted, {
     summary: read.text,
@@ -72,7 +84,8 @@ export async function withSummary(
   const shown = previewedText(core, asked)
   const again = shown === null ? null : withText(choosing, shown)
   if (again !== null) return { ok: true, plan: again }
-  const answer = await summariser.summarise(
+  const answer = await answerOf(
+    summariser,
     { ...summaryAsk(choosing, hookInstructions, extracted.span), jobContext, emit },
     signal,
   )
@@ -92,6 +105,40 @@ export async function withSummary(
     return { ok: true, plan: withText(choosing, summary.summary) ?? made }
   }
   return { ok: true, plan: made }
+}
+
+/** Whoever embeds may hand in one that throws, answers anything or does not hear an abort: the session goes on without it. */
+export async function answerOf(
+  summariser: SessionSummariser,
+  asked: Parameters<SessionSummariser['summarise']>[0],
+  signal: AbortSignal,
+): Promise<SummaryAnswer> {
+  const stopped: SummaryAnswer = { ok: false, why: 'it was stopped', isAborted: true }
+  if (signal.aborted) return stopped
+  try {
+    const answer: unknown = await orAborted(summariser.summarise(asked, signal), signal)
+    if (answer === null && signal.aborted) return stopped
+    const isAnswer =
+      isRecord(answer) && typeof (answer['ok'] === true ? answer['text'] : answer['why']) === 'string'
+    return isAnswer
+      ? (answer as object as SummaryAnswer)
+      : { ok: false, why: 'the summariser gave neither a text nor a reason', isAborted: false }
+  } catch (error) {
+    return { ok: false, why: `the summariser failed: ${errorText(error)}`, isAborted: signal.aborted }
+  }
+}
+
+/** Null where the signal fires first. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  const over = new AbortController()
+  const stopped = new Promise<null>((resolve) =>
+    signal.addEventListener('abort', () => resolve(null), { once: true, signal: over.signal }),
+  )
+  try {
+    return await Promise.race([work, stopped])
+  } finally {
+    over.abort()
+  }
 }
 
 function withText({ core, ask, room, options, extracted }: Choosing, summary: string): Plan | null {

@@ -1,4 +1,5 @@
 // What a session has cost, folded from its answers. A rewind gives nothing back: what was paid stays paid.
+import { defaults } from '../../settings/defaults.ts'
 import { lookUp, price, ratesOf, type ModelTable } from '../../model/models.ts'
 import { promptTokens } from '../../model/usage.ts'
 import type { TokenRates } from '../../projection/economy.ts'
@@ -65,11 +66,17 @@ function withUsage(spent: Spent, usage: Usage, dollars: number | null): Spent {
   }
 }
 
-/** A server that reports nothing, or no prompt, is not free: caps and sums take what was sent and said by our own count. */
+/**
+ * A server that reports nothing, or no prompt, is not free: caps and sums take what was sent and said by our own count. So
+ * they do where it reports more than `window` could hold many times over, which would leave no room for any request.
+ */
 export function countedUsage(
   { content, usage }: { readonly content: readonly AssistantBlock[]; readonly usage: Usage },
   sent: number,
+  window: number,
 ): Usage {
+  if (promptTokens(usage) > defaults.model.absurdWindows * Math.max(window, sent))
+    return { input: sent, cacheRead: 0, cacheWrite: 0, output: estimateBlocks(content), estimated: true }
   if (promptTokens(usage) > 0 || (content.length === 0 && isFree(usage))) return usage
   const output = usage.output > 0 ? usage.output : estimateBlocks(content)
   return { ...usage, input: sent, output, estimated: true }

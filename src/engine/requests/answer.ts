@@ -26,13 +26,16 @@ export type Recorded =
 /** Writes an answer down. A partial one that neither says nor costs anything leaves no trace. */
 export async function record(
   core: Core,
-  message: ModelMessage,
+  given: ModelMessage,
   isPartial: boolean,
   emit: Emit,
   timing?: Timing,
 ): Promise<Recorded> {
+  const message = withOwnIds(core, given)
   const { content, messageId, stop } = message
-  const usage = countedUsage(message, core.state.latest.request?.tokens ?? 0)
+  const room = core.room()
+  const sent = core.state.latest.request?.tokens ?? 0
+  const usage = countedUsage(message, sent, room.ok ? room.room.window : Infinity)
   const ended = endOf(message)
   const diagnosis = diagnosisIn(core, message)
   // The name that was asked for: a provider may answer under a dated one, and reasoning is matched by name.
@@ -156,15 +159,25 @@ function silentSentence({ why, promptTokens, limitTokens }: SilentOverflow, sent
 function withOwnIds({ state: { fold } }: Slice<'state'>, message: ModelMessage): ModelMessage {
   if (!message.content.some(isCall)) return message
   const taken = new Set<string>()
-  for (const part of fold.parts()) for (const block of part.blocks) if (isCall(block)) taken.add(block.id)
+  // What a compaction hides counts too: an undo brings it back.
+  for (const { blocks } of fold.units.parts())
+    for (const block of blocks) if (isCall(block)) taken.add(block.id)
+  // What is out of memory cannot be asked; an id that only counts has most likely been there.
+  const isSomeHidden = fold.numbers.evicted.length > 0
   const content = message.content.map((block, index) => {
     if (!isCall(block)) return block
-    const id = taken.has(block.id) ? `${block.id}-${fold.numbers.upTo + 1}-${index}` : block.id
+    const id =
+      taken.has(block.id) || (isSomeHidden && counted.test(block.id))
+        ? `${block.id}-${fold.numbers.upTo + 1}-${index}`
+        : block.id
     taken.add(id)
     return id === block.id ? block : { ...block, id }
   })
   return { ...message, content }
 }
+
+/** `call_0`, `3`, `functions.read:12`: a number and nothing drawn at random. */
+const counted = /^\D*\d{1,6}$/u
 
 const isCall = (block: ViewBlock): block is ToolUseBlock => block.type === 'tool_use' && 'input' in block
 
@@ -210,14 +223,13 @@ export async function ask(
         emit({ type: 'retry-wait', attempt: event.attempt, waitMs: event.waitMs, failure: event.failure })
         break
       case 'end': {
-        const recorded = await record(core, withOwnIds(core, event.message), false, emit, watch.timing())
+        const recorded = await record(core, event.message, false, emit, watch.timing())
         if (!recorded.ok) return { kind: 'failed', failure: recorded.failure, model: null }
         return { kind: 'answer', entry: recorded.entry! }
       }
       case 'failed': {
         const { partial } = event
-        const recorded =
-          partial === null ? null : await record(core, withOwnIds(core, partial), true, emit, watch.timing())
+        const recorded = partial === null ? null : await record(core, partial, true, emit, watch.timing())
         if (recorded !== null && !recorded.ok)
           return { kind: 'failed', failure: recorded.failure, model: null }
         if (event.failure.code === 'aborted') return { kind: 'aborted' }

@@ -28,6 +28,11 @@ export class Units {
     this.#units.push(unit)
   }
 
+  /** As they were said, whatever edits hide of them. */
+  parts(): readonly Part[] {
+    return this.#units.map(({ part }) => part)
+  }
+
   last(): Unit | undefined {
     return this.#units.at(-1)
   }

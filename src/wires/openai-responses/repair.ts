@@ -148,20 +148,28 @@ function matched(
 ): { readonly kept: readonly Draft[]; readonly lost: ReadonlySet<Draft> } {
   const open = new Map<string, Draft>()
   const calls = new Set<string>()
-  const kept = drafts.filter((draft) => {
+  const kept = drafts.flatMap((draft): readonly Draft[] => {
     const id = callIdOf(draft.item)
     if (isCallItem(draft.item)) {
       if (calls.has(id)) {
         notes.note('call-id', draft.path, `left out: a second call ${id}`)
-        return false
+        return []
       }
       calls.add(id)
       open.set(id, draft)
-    } else if (isOutputItem(draft.item) && !open.delete(id)) {
-      notes.note('orphan-result', draft.path, `left out: no open call ${id} before it`)
-      return false
+    } else if (isOutputItem(draft.item)) {
+      const call = open.get(id)
+      if (call === undefined) {
+        notes.note('orphan-result', draft.path, `left out: no open call ${id} before it`)
+        return []
+      }
+      open.delete(id)
+      const type = outputTypeOf(call.item)
+      if (typeOf(draft.item) === type) return [draft]
+      notes.note('result-kind', draft.path, `became ${type}, as its call wants it`)
+      return [{ ...draft, item: { ...draft.item, type } }]
     }
-    return true
+    return [draft]
   })
   return { kept, lost: new Set(open.values()) }
 }

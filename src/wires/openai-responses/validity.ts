@@ -13,6 +13,7 @@ import {
   isReasoningItem,
   isSealed,
   leadsToItem,
+  outputTypeOf,
   callIdChars,
   partsFor,
   reasoningBefore,
@@ -38,8 +39,14 @@ const pairing: Rule = (items) => {
       if (calls.has(id)) found.push(problem('call-id', `input.${at}`, `a second call ${id}`))
       calls.add(id)
       open.set(id, at)
-    } else if (isOutputItem(item) && !open.delete(id))
-      found.push(problem('orphan-result', `input.${at}`, `no open call ${id} before it`))
+    } else if (isOutputItem(item)) {
+      const call = open.get(id)
+      open.delete(id)
+      if (call === undefined)
+        found.push(problem('orphan-result', `input.${at}`, `no open call ${id} before it`))
+      else if (typeOf(item) !== outputTypeOf(items[call]!))
+        found.push(problem('result-kind', `input.${at}`, `its call wants a ${outputTypeOf(items[call]!)}`))
+    }
   })
   for (const [id, at] of open) found.push(problem('missing-result', `input.${at}`, `no result of ${id}`))
   return found
