@@ -31,7 +31,8 @@ export async function record(
   emit: Emit,
   timing?: Timing,
 ): Promise<Recorded> {
-  const message = withOwnIds(core, given)
+  // One that was asked for here was timed; the calls of another are carried out by whoever handed it in.
+  const message = withOwnIds(core, given, timing !== undefined)
   const { content, messageId, stop } = message
   const room = core.room()
   const sent = core.state.latest.request?.tokens ?? 0
@@ -156,20 +157,23 @@ function silentSentence({ why, promptTokens, limitTokens }: SilentOverflow, sent
 }
 
 /** Some gateways count their calls anew in every answer, and the wire wants each id once in a request. */
-function withOwnIds({ state: { fold } }: Slice<'state'>, message: ModelMessage): ModelMessage {
+function withOwnIds(
+  { state: { fold } }: Slice<'state'>,
+  message: ModelMessage,
+  carriesOut: boolean,
+): ModelMessage {
   if (!message.content.some(isCall)) return message
   const taken = new Set<string>()
   // What a compaction hides counts too: an undo brings it back.
   for (const { blocks } of fold.units.parts())
     for (const block of blocks) if (isCall(block)) taken.add(block.id)
-  // What is out of memory cannot be asked; an id that only counts has most likely been there.
-  const isSomeHidden = fold.numbers.evicted.length > 0
+  // What is out of memory cannot be asked; an id that only counts has most likely been there. Who carries calls out by the ids of
+  // an answer would not find his again, so there none is changed for what it may meet: an undo that would meet it is refused.
+  const isGuessed = carriesOut && fold.numbers.evicted.length > 0
   const content = message.content.map((block, index) => {
     if (!isCall(block)) return block
-    const id =
-      taken.has(block.id) || (isSomeHidden && counted.test(block.id))
-        ? `${block.id}-${fold.numbers.upTo + 1}-${index}`
-        : block.id
+    const isTaken = taken.has(block.id) || (isGuessed && counted.test(block.id))
+    const id = isTaken ? `${block.id}-${fold.numbers.upTo + 1}-${index}` : block.id
     taken.add(id)
     return id === block.id ? block : { ...block, id }
   })
