@@ -299,9 +299,15 @@ async function stateOf(at: Place): Promise<readonly string[]> {
       path.endsWith('/settings.json') ||
       (/\/(project|memory)\/[^.]/.test(path.slice(at.case.length)) && !/\/home\//.test(path))
     )
-      lines.push(`${path.slice(at.case.length)} ${await readFile(path, 'utf8')}`)
+      lines.push(...(await wordsOf(path, at.case)))
   }
   return lines.toSorted()
+}
+
+/** An empty file says as much as none. */
+async function wordsOf(path: string, folder: string): Promise<readonly string[]> {
+  const text = await readFile(path, 'utf8')
+  return text === '' ? [] : [`${path.slice(folder.length)} ${text}`]
 }
 
 async function factsIn(folder: string): Promise<readonly Fact[]> {
