@@ -62,6 +62,7 @@ for (const file of [
     'compaction/file-work',
     'compaction/phrases',
     'lab/compactions/moments',
+    'lab/measuring/texts',
     'lab/entries',
     'settings/compaction-defaults',
   ].map((name) => join(root, 'src', `${name}.ts`)),

@@ -63,6 +63,14 @@ describe('the audit', () => {
     expect(audit.retentionBefore).toBeCloseTo(6 / 7, 2)
   })
 
+  it('[O6] a number by itself is no line of the ledger, and counts as lost', () => {
+    const missing = missingFrom(inventory, '')
+    expect(missing.numbers).toEqual(['8443'])
+    const { open, errors, named } = ledgerOf(missing, 2000, 1)
+    expect(named).toContain('parseToken')
+    expect([...open, ...errors, ...named].join('\n')).not.toContain('8443')
+  })
+
   it('[O6] without room for a ledger the loss is counted and named, the weightiest first', () => {
     const missing = missingFrom(inventory, '')
     const ledger = ledgerOf(missing, 0, 1)

@@ -101,6 +101,8 @@ export function ledgerOf(missing: Inventory, tokens: number, factor: number): Se
   const lines = { open: [] as string[], errors: [] as string[], named: [] as string[] }
   let left = tokens - Math.ceil(factor * headingTokens)
   for (const kind of kinds) {
+    // A number by itself says nothing to anybody; that it is lost is counted.
+    if (kind === 'numbers') continue
     // Each kind leaves something to the next; what must not be missed may take all.
     const enough = kind === 'pending' || kind === 'rules' ? 0 : left / 2
     for (const item of missing[kind]) {

@@ -32,6 +32,9 @@ export function leavesOf(input: object, without?: RegExp): readonly string[] {
   return withCodeOpened(leaves, (inputs) => leavesAt(inputs, without, 0))
 }
 
+/** A number that a call is given is a setting of that call, or was seen elsewhere: it shows nothing. */
+export const isNumber = (leaf: string): boolean => /^-?\d+(?:\.\d+)?$/.test(leaf.trim())
+
 /** The texts that a call was given, with what code among them gives to tools in place of that code. */
 export function withCodeOpened(
   texts: readonly string[],

@@ -146,6 +146,29 @@ describe('what is extracted', () => {
     ])
   })
 
+  it('[O2] a word or two before a call is no step, and what decides is a decision', () => {
+    const run = (text: string) => {
+      const answer = answered([{ type: 'text', text }, call('a', 'Bash', { command: 'make' })], { id: 'x' })
+      const { steps, outcomes } = sectionsOf(said('go'), answer, result('a'))
+      return { steps, outcomes }
+    }
+    const steps = ['Let me look at the build. — worked [2]']
+    expect(run('Good question. Let me look at the build.')).toEqual({ steps, outcomes: [] })
+    expect(run('The cause was a stale lock. Let me look at the build.')).toEqual({
+      steps,
+      outcomes: ['The cause was a stale lock. [2]'],
+    })
+    expect(run('Done.').steps).toEqual([])
+  })
+
+  it('[O2] what only leads on to something is not what came out of it', () => {
+    expect(sectionsOf(said('go'), answered('Two things there:\n- rows drift')).outcomes).toEqual([])
+    expect(sectionsOf(said('go'), answered('两个问题：\n- 行')).outcomes).toEqual([])
+    expect(sectionsOf(said('go'), answered('It failed because of this:\n- rows drift')).outcomes).toEqual([
+      'It failed because of this: [2]',
+    ])
+  })
+
   it('[O2] an answer that ends a turn stands with how it begins, whatever its language', () => {
     expect(sectionsOf(said('go'), answered('ทำเสร็จแล้ว')).outcomes).toEqual(['ทำเสร็จแล้ว [2]'])
     expect(sectionsOf(said('go'), answered('已修复')).outcomes).toEqual(['已修复 [2]'])

@@ -88,13 +88,13 @@ function outcomesOf({ answers }: Reading): string[] {
   const lines: string[] = []
   for (const answer of answers) {
     const sentences = sentencesOf(answer.text)
-    const announced = new Set(sentences.slice(0, answer.calls))
+    const announced = new Set(announcedIn(answer))
     const decided = sentences.filter(
       (sentence) => decisionWord.test(sentence) && !isQuestion(sentence) && !announced.has(sentence),
     )
     // The first sentence of an end of a turn says what came out of it, in whatever language; a mere "Done." does not.
     const first = answer.isFinal
-      ? sentences.slice(0, 1).filter((sentence) => !saysNothing.test(sentence))
+      ? sentences.slice(0, 1).filter((sentence) => !saysNothing.test(sentence) && !leadsOn(sentence))
       : []
     for (const sentence of unique([...first, ...decided])) lines.push(`${lineOf(sentence)} [${answer.at}]`)
   }
@@ -104,13 +104,22 @@ function outcomesOf({ answers }: Reading): string[] {
 /** A word or two in plain letters; in other scripts as many say something. */
 const saysNothing = /^[^\w\P{ASCII}]*(?:\w+[^\w\P{ASCII}]*){0,2}$/u
 
+/** A sentence for each call, as far as there are any that say something and decide nothing. */
+const announcedIn = ({ text, calls }: Answer): readonly string[] =>
+  sentencesOf(text)
+    .filter((sentence) => !saysNothing.test(sentence) && !decisionWord.test(sentence))
+    .slice(0, calls)
+
+/** What it leads to stands behind it, and not here. */
+const leadsOn = (sentence: string): boolean => /[:：]$/u.test(sentence)
+
 /** What the model said it was about to do, one sentence a call, and how that went: so that it is not done again. */
 function stepsOf({ answers, calls }: Reading): string[] {
   const lines: string[] = []
   for (const answer of answers) {
     if (answer.calls === 0) continue
     const made = calls.slice(answer.after, answer.after + answer.calls)
-    for (const [index, sentence] of sentencesOf(answer.text).slice(0, answer.calls).entries())
+    for (const [index, sentence] of announcedIn(answer).entries())
       lines.push(`${lineOf(sentence)}${about}${failedAt(made[index]!) ? 'failed' : 'worked'} [${answer.at}]`)
   }
   return newest(lines)

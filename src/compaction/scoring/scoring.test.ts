@@ -70,6 +70,26 @@ describe('the score', () => {
     expect(of('monthly_report')).toMatchObject({ typed: 1, first: 0 })
   })
 
+  it('[O39] a number that a call was given is no sighting: no line of its own, and a use of what something else showed', () => {
+    const survey = surveyOf(
+      contextOf([
+        said('go'),
+        answered([call('a', 'zz', { file: 'src/a.ts', offset: 738, limit: '4500', port: 8443 })], {
+          id: 'a',
+        }),
+        result('a', 'offset 738 of src/a.ts'),
+        answered([call('b', 'zz', { file: 'src/a.ts', offset: 738, limit: '4500' })], { id: 'b' }),
+        answered([{ type: 'text', text: 'port 8443 is taken' }], { id: 'c' }),
+      ]),
+    )
+    const of = (name: string) => survey.counts[survey.names.indexOf(name)]
+    expect(of('738')).toMatchObject({ seen: 2, uses: 1, first: 1 })
+    expect(of('4500')).toBeUndefined()
+    expect(of('8443')).toMatchObject({ seen: 1, uses: 0, first: 3 })
+    expect(survey.lines.map(({ text }) => text)).not.toContain('738')
+    expect(survey.lines.map(({ text }) => text)).toContain('offset 738 of src/a.ts')
+  })
+
   it('[O39] chooses within its tokens, the same each time, nothing that stands elsewhere, and only what stood there', () => {
     const context = contextOf(facts)
     const all = scored(surveyOf(context), scoreWeights)

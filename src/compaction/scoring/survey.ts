@@ -6,7 +6,7 @@ import { estimateText } from '../../projection/tokens.ts'
 import type { Part, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Counted } from '../../transcript/fact.ts'
-import { callShape, isChange, leavesOf, titleOf, type CallShape } from '../call-shape.ts'
+import { callShape, isChange, isNumber, leavesOf, titleOf, type CallShape } from '../call-shape.ts'
 import { isCall, pieceIn, plainCall, type CallBlock } from '../plain-call.ts'
 import { isRestored, isSkillText } from '../restoring.ts'
 import { errorLine, namesIn } from '../phrases.ts'
@@ -164,9 +164,11 @@ class Reader {
     if (isCall(block)) {
       const plain = plainCall(block)
       const known = this.#known(plain)
-      const lines = leavesOf(plain.input).join('\n')
+      const leaves = leavesOf(plain.input)
+      const lines = leaves.filter((leaf) => !isNumber(leaf)).join('\n')
       const count = isChange(known.shape) ? 'edits' : 'uses'
       this.#note(lines, { at: part.from, role: 'call', subject: known.subject, isCandidate, count })
+      this.#useNumbers(leaves.filter(isNumber), count, known.subject)
       return
     }
     const call = block.type === 'tool_result' ? this.#calls.get(block.tool_use_id) : undefined
@@ -294,6 +296,15 @@ class Reader {
       })
     }
     return plain === text && pieces === lines ? { lines, names: all } : null
+  }
+
+  /** A number that a call was given is a use of what was seen elsewhere, and no sighting of its own. */
+  #useNumbers(leaves: readonly string[], count: 'uses' | 'edits', subject: number): void {
+    if (this.#isCounted) return
+    for (const name of new Set(leaves.flatMap((leaf) => [...namesIn(leaf)]))) {
+      const index = this.#index.get(name)
+      if (index !== undefined) this.#count(index, count, subject)
+    }
   }
 
   /** Files are read again and again: a line that was met before is not looked through twice. */

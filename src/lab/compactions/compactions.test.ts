@@ -78,6 +78,22 @@ describe('what compactions keep', () => {
     expect(atoms.toSorted()).toEqual(['8123', 'empty_ledger', 'rows.ts', 'src/rows.ts'])
   })
 
+  it('[J32] a number that calls alone were given is no detail, and is used once', () => {
+    const own = recording([
+      ['user', [text('Go. The port is 8123.')]],
+      ['assistant', [call('1', 'Bash', { command: 'make', timeout: 60_000, port: 8123 })]],
+      ['user', [result('1', 'session 88896'), text(vendorText, 'compact_summary')]],
+      ['assistant', [text('first'), call('2', 'Wait', { session: 88_896, timeout: 60_000 })]],
+      ['user', [result('2', 'nothing')]],
+      ['assistant', [text('second'), call('3', 'Wait', { session: 88_896, port: '8123' })]],
+    ])
+    const { details } = wantedAt(recordedMoments(own)[0]!)
+    expect(details.map(({ atom, turn }) => [atom, turn]).toSorted()).toEqual([
+      ['8123', 3],
+      ['88896', 1],
+    ])
+  })
+
   it('[J32] tells bare, company and useful apart, and gives nothing for lines joined into one', () => {
     const { details } = wantedAt(recordedMoments(session)[0]!)
     const of = (words: string) => {

@@ -69,7 +69,7 @@ function usesIn(after: readonly RecordedTurn[]): ReadonlyMap<string, { turn: num
           withCodeOpened(stringsIn(input), stringsIn).flatMap((leaf) => [...atomsOf(leaf)]),
         ),
       ))
-        if (!again.has(atom)) uses.set(atom, { turn, text })
+        if (!again.has(atom) && !uses.has(atom)) uses.set(atom, { turn, text })
     }
     for (const atom of atomsOf(text)) again.add(atom)
   }

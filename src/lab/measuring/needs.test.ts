@@ -40,8 +40,27 @@ describe('needs', () => {
     )
     expect(needs.steps.map(({ atoms }) => [...atoms].sort())).toEqual([
       ['a.ts', 'src/a.ts'],
-      ['20000', 'a.ts', 'rowCount', 'src/a.ts'],
+      ['a.ts', 'rowCount', 'src/a.ts'],
     ])
+  })
+
+  it('[J2] a number that a call was given is a need where something else showed it, and shows it to nobody', () => {
+    const needs = needsOf(
+      scriptOf(
+        recording([
+          ['user', [text('Look.')]],
+          ['assistant', [call('1', 'Bash', { command: 'npm start', timeout: 60_000, lines: '4500' })]],
+          ['user', [result('1', 'session 88896 listens')]],
+          ['assistant', [call('2', 'Wait', { session: 88_896, timeout: 60_000, lines: '4500' })]],
+          ['user', [result('2', 'nothing yet')]],
+          ['assistant', [call('3', 'Bash', { command: 'kill -s 60000', timeout: 60_000 })]],
+          ['user', [result('3', 'done')]],
+          ['assistant', [call('4', 'Bash', { command: 'true', timeout: 60_000 })]],
+        ]),
+      ),
+    )
+    // The last one: a command has named it by then.
+    expect(needs.steps.map(({ atoms }) => atoms)).toEqual([[], ['88896'], [], ['60000']])
   })
 
   it('[J3] of edits are the texts they replace that had been shown word for word', () => {

@@ -1,18 +1,21 @@
 // What a block says, as text and as lines, the same for a recorded block and for one that is sent. Reasoning says
 // nothing here: it is not always sent, and nobody can look it up.
 import { defaults } from '../../settings/defaults.ts'
-import { withCodeOpened } from '../../compaction/call-shape.ts'
+import { isNumber, withCodeOpened } from '../../compaction/call-shape.ts'
 import { stringsIn } from '../../projection/folding/render.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Every text of a block: its words, the values of a call's input, the words of a result. */
+/** Every text of a block: its words, the texts in a call's input, the words of a result. A number that a call was given shows nothing. */
 export function textOf(block: { readonly type: string } & Fields): string {
   switch (block.type) {
     case 'text':
       return String(block['text'])
     case 'tool_use':
-      return [String(block['name']), ...withCodeOpened(stringsIn(block['input']), stringsIn)].join('\n')
+      return [
+        String(block['name']),
+        ...withCodeOpened(stringsIn(block['input']), stringsIn).filter((text) => !isNumber(text)),
+      ].join('\n')
     case 'tool_result':
       return contentText(block['content'])
     default:
