@@ -54,8 +54,13 @@ export function leadsToItem(items: readonly Fields[], at: number): boolean {
 
 const inputParts = new Set(['input_text', 'input_image', 'input_file', 'input_audio'])
 const outputParts = new Set(['output_text', 'refusal'])
-export const partsFor = (role: unknown): ReadonlySet<string> =>
-  role === 'assistant' ? outputParts : inputParts
+const partsFor = (role: unknown): ReadonlySet<string> => (role === 'assistant' ? outputParts : inputParts)
+/** How other APIs name a text. */
+const foreignTexts = new Set(['text', 'summary_text', 'reasoning_text'])
+const knownParts = new Set([...inputParts, ...outputParts, ...foreignTexts])
+/** Types that are not listed come from a newer API: they are carried along untouched. */
+export const mayItemHold = (role: unknown, type: string): boolean =>
+  partsFor(role).has(type) || (type !== '' && !knownParts.has(type))
 
 /** The name of this wire, in items and settings. */
 export const responsesWire = 'openai-responses' as const

@@ -15,7 +15,7 @@ import {
   leadsToItem,
   outputTypeOf,
   callIdChars,
-  partsFor,
+  mayItemHold,
   reasoningBefore,
   typeOf,
   type ResponsesRequest,
@@ -94,8 +94,7 @@ const parts = eachItem('part', (item) => {
   const { content } = item
   if (typeof content === 'string') return null
   if (!Array.isArray(content) || content.length === 0) return 'it says nothing'
-  const allowed = partsFor(item['role'])
-  return content.every((part) => allowed.has(textOf(fieldsOf(part)?.['type']) ?? ''))
+  return content.every((part) => mayItemHold(item['role'], textOf(fieldsOf(part)?.['type']) ?? ''))
     ? null
     : `a part that a message of role ${textOf(item['role'])} cannot carry`
 })
