@@ -6,7 +6,10 @@ import { fitted } from './rounds.ts'
 import { linesOf } from './lists.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-const rule = 'From here on the file zebra.txt is never touched, and answers are in French.'
+const rule = Array.from(
+  { length: 12 },
+  (_, at) => `${at + 1}. Part ${'abcdefghijkl'[at]} of the house is left as it stands, whoever asks for it.`,
+).join('\n')
 
 const item = (role: string, text: string): Fields => ({
   type: 'message',
@@ -45,7 +48,7 @@ describe('a compaction', () => {
       fit(list, { wire: 'openai-chat', model: 'gpt-6-sol', window: 60_000, reserve: 20_000 }),
     )
     expect(report.boundary?.isNew).toBe(true)
-    expect(JSON.stringify(messages).split(rule)).toHaveLength(2)
+    expect(JSON.stringify(messages).split(JSON.stringify(rule).slice(1, -1))).toHaveLength(2)
     expect(JSON.stringify(messages).split('You read pages')).toHaveLength(2)
   })
 
@@ -70,9 +73,9 @@ describe('a compaction', () => {
   it('[FI27] replaces what lies before a sealed one where all behind it is new', () => {
     const sealed = { type: 'compaction', id: 'cmp_1', encrypted_content: 'SEALED' }
     const list = [item('user', 'go'), ...itemsOf(16), sealed, item('user', 'on')]
-    const { messages, report } = fitted(
-      fit(list, { wire: 'openai-responses', model: 'gpt-6-sol', window: 60_000, reserve: 20_000 }),
-    )
+    const made = fit(list, { wire: 'openai-responses', model: 'gpt-6-sol', window: 60_000, reserve: 20_000 })
+    expect(made).toMatchObject({ ok: true })
+    const { messages, report } = fitted(made)
     expect(report.boundary).toMatchObject({ isNew: true, from: 1, to: list.length - 2 })
     expect([messages[0], ...messages.slice(2)]).toEqual([list[0], ...list.slice(-2)])
   })
