@@ -129,6 +129,10 @@ describe('a conversation that the provider keeps', () => {
     await ask({ conversation: 'conv_a', input: [{ role: 'user', content: 'and on' }] })
     await until(() => gateway.savings.all.requests === 3)
     expect(gateway.savings.sessions().map(([, { requests }]) => requests)).toEqual([1, 2])
+    await ask({ previous_response_id: 'resp_1' })
+    await ask({ previous_response_id: 'resp_2' })
+    await until(() => gateway.savings.all.requests === 5)
+    expect(gateway.savings.sessions().map(([, { requests }]) => requests)).toEqual([3, 2])
   })
 
   it('[GW18] is not compacted where its client has the server do it', async () => {
