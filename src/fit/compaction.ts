@@ -194,7 +194,7 @@ function textOf(
 ): string | { readonly why: string } {
   const within = withinOf({ point, window: most })
   const said = units.map((unit) => (isSealed(request.bytes, unit) ? [] : saidIn(request, [unit])))
-  const instructing = instructions(request, units, opening, within)
+  const instructing = instructions(request, units, opening, allowanceOf(point, most).detailTokens)
   const pinned = new Set<unknown>(
     said.flatMap((items, at) =>
       instructing.has(units[at]!) || isPinned?.(units[at]!) === true
@@ -227,7 +227,8 @@ function textOf(
 }
 
 /**
- * What a program told its model in the middle of the conversation (`system`, `developer`): it still holds, so it is quoted whole. The newest first, each text once, and no more than the rest of the text may take.
+ * What a program told its model in the middle of the conversation (`system`, `developer`): it still holds, so it is quoted whole. The
+ * newest first, each text once, and so many tokens at most: some clients say a word for themselves in every turn.
  */
 function instructions(
   request: ForeignRequest,
@@ -242,10 +243,11 @@ function instructions(
     if (unit.message < opening) break
     if (unit.role !== 'system' && unit.role !== 'developer') continue
     const text = textAt(unit.canonical, { start: 0, end: unit.canonical.length }) ?? ''
-    tokens += texts.has(text) ? 0 : unitTokens(request, unit)
-    if (tokens > within) break
-    if (!texts.has(text)) found.add(unit)
+    const size = unitTokens(request, unit)
+    if (texts.has(text) || tokens + size > within) continue
     texts.add(text)
+    tokens += size
+    found.add(unit)
   }
   return found
 }
