@@ -10,6 +10,7 @@ import { defaults } from '../settings/defaults.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { seq, sessionId, uuid, type Seq } from '../transcript/ids.ts'
 import { isRecord, type UserBlock } from '../transcript/content.ts'
+import { isReference } from '../wires/openai-responses/request.ts'
 import { estimateBlocks } from '../projection/tokens.ts'
 import type { Chain } from './chain.ts'
 import type { Keeper } from './trim.ts'
@@ -64,6 +65,8 @@ export function compacted(request: ForeignRequest, chain: Chain, options: Compac
   const made = textOf(request, units.slice(0, end), opening, { ...options, summary: null })
   if (typeof made !== 'string') return refused(made.why)
   const replaced = units.slice(0, end).filter(({ message }) => message >= opening)
+  if (replaced.some((unit) => refersElsewhere(request, unit)))
+    return refused('it refers to what the provider keeps, and nobody else can read that')
   const whole = wholeOf(request, replaced)
   const kept = options.keeper(whole)
   const text = forForeign(made, kept.wayBack)
@@ -110,6 +113,12 @@ const answerFrom = ({ units }: ForeignRequest, least: number): number | undefine
 function isSealed(bytes: Uint8Array, unit: Unit): boolean {
   const value = isAnswer(unit.role) ? valueAt(bytes, unit) : null
   return isRecord(value) && /^(?:context_)?compaction(?:_summary)?$/u.test(String(value['type']))
+}
+
+/** An item of Responses that stands for one at the provider. */
+function refersElsewhere({ bytes, wire }: ForeignRequest, unit: Unit): boolean {
+  const value = wire === 'openai-responses' ? valueAt(bytes, unit) : null
+  return isRecord(value) && isReference(value)
 }
 
 const refused = (why: string): { readonly ok: false; readonly why: string } => ({ ok: false, why })

@@ -70,6 +70,20 @@ describe('a compaction', () => {
     expect(JSON.stringify(messages.slice(4))).not.toContain('SEALED')
   })
 
+  it('[FI27] is none of what is only referred to: nobody here can read it', () => {
+    const referred = itemsOf(16).map((each, at) =>
+      each['type'] === 'function_call' ? { type: 'item_reference', id: `fc_${at}` } : each,
+    )
+    const made = fit([item('user', 'go'), ...referred], {
+      wire: 'openai-responses',
+      model: 'gpt-6-sol',
+      window: 60_000,
+      reserve: 20_000,
+    })
+    expect(made).toMatchObject({ ok: false, code: 'too-large' })
+    expect(made.ok ? '' : made.message).toContain('it refers to what the provider keeps')
+  })
+
   it('[FI27] replaces what lies before a sealed one where all behind it is new', () => {
     const sealed = { type: 'compaction', id: 'cmp_1', encrypted_content: 'SEALED' }
     const list = [item('user', 'go'), ...itemsOf(16), sealed, item('user', 'on')]

@@ -271,6 +271,29 @@ const responses: readonly Fixture[] = [
     rules: ['call-id', 'call-id'],
   },
   {
+    title: '[WR9] what stands behind a reference is nobody’s orphan, and a reference is left as it is',
+    list: [
+      said('user', 'go'),
+      { id: 'rs_1' },
+      { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'sealed' },
+      { type: 'item_reference', id: 'fc_1' },
+      output('a'),
+      call('b', { id: 'fc_2' }),
+      said('user', 'stop'),
+    ],
+    becomes: [
+      said('user', 'go'),
+      { id: 'rs_1' },
+      { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'sealed' },
+      { type: 'item_reference', id: 'fc_1' },
+      output('a'),
+      call('b'),
+      output('b', missingResult),
+      said('user', 'stop'),
+    ],
+    rules: ['missing-result', 'lone-id'],
+  },
+  {
     title: '[WR8] parts of a newer type go along',
     list: [
       { type: 'message', role: 'user', content: [{ type: 'input_video', video_url: 'x' }] },
@@ -336,6 +359,21 @@ const responses: readonly Fixture[] = [
     rules: ['part', 'empty-message'],
   },
 ]
+
+const searched = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search' } }
+it('[WR3] what the provider ran itself keeps its id where it is kept, and loses it where nothing is', () => {
+  const input = [
+    said('user', 'go'),
+    searched,
+    { ...said('assistant', 'so'), id: 'msg_1' },
+    said('user', 'on'),
+  ]
+  const { id: _, ...unnamed } = searched
+  const becomes = (store: boolean): unknown =>
+    repairResponses({ model: 'gpt-4.1', store, input }).request.input
+  expect(becomes(true)).toEqual([input[0], searched, said('assistant', 'so'), input[3]])
+  expect(becomes(false)).toEqual([input[0], unnamed, said('assistant', 'so'), input[3]])
+})
 
 const content = (role: string, ...parts: readonly object[]) => ({ role, parts })
 const asked = (name: string, more: object = {}) => ({ functionCall: { name, args: {} }, ...more })

@@ -21,11 +21,13 @@ import {
   isMade,
   isOutputItem,
   isReasoningItem,
+  isReference,
   isSealed,
   leadsToItem,
   callIdChars,
   outputTypeOf,
   mayItemHold,
+  mayLoseId,
   reasoningBefore,
   typeOf,
   type ResponsesRequest,
@@ -48,7 +50,7 @@ export function repairResponses(request: ResponsesRequest): WireRepaired<Respons
     request['store'] === false,
     notes,
   )
-  const items = [...itemsOf(withoutLoneIds(whole, notes))]
+  const items = [...itemsOf(withoutLoneIds(whole, request['store'], notes))]
   if (items.length === 0) {
     notes.note('some-item', 'input', 'nothing was left: an empty message stands in')
     items.push({ type: 'message', role: 'user', content: [{ type: 'input_text', text: emptyUser }] })
@@ -172,12 +174,16 @@ function matched(
   notes: RepairNotes,
 ): { readonly kept: readonly Draft[]; readonly lost: ReadonlySet<Draft> } {
   const open = new Map<string, Draft>()
+  let isReferred = false
   const kept = drafts.flatMap((draft): readonly Draft[] => {
     const id = callIdOf(draft.item)
+    isReferred ||= isReference(draft.item)
     if (isCallItem(draft.item)) {
       open.set(id, draft)
     } else if (isOutputItem(draft.item)) {
       const call = open.get(id)
+      // A reference before it may stand for its call.
+      if (call === undefined && isReferred) return [draft]
       if (call === undefined) {
         notes.note('orphan-result', draft.path, `left out: no open call ${id} before it`)
         return []
@@ -230,7 +236,7 @@ function reasoned(drafts: readonly Draft[], unstored: boolean, notes: RepairNote
 }
 
 /** An id makes the server look for the reasoning that came with it. Without its id the item stands alone. */
-function withoutLoneIds(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] {
+function withoutLoneIds(drafts: readonly Draft[], store: unknown, notes: RepairNotes): readonly Draft[] {
   const items = itemsOf(drafts)
   const seen = new Set<string>()
   return drafts.map((draft, at) => {
@@ -238,7 +244,7 @@ function withoutLoneIds(drafts: readonly Draft[], notes: RepairNotes): readonly 
     if (id === null) return draft
     const isSecond = seen.has(id)
     seen.add(id)
-    const isLone = isMade(draft.item) && !reasoningBefore(items, at)
+    const isLone = mayLoseId(draft.item, store) && !reasoningBefore(items, at)
     if (!isSecond && !isLone) return draft
     notes.note(
       isSecond ? 'item-id' : 'lone-id',
