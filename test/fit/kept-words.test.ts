@@ -113,3 +113,42 @@ it('[WG6] results of Gemini in either spelling are shortened, and no compaction 
   for (const [at, text] of said.entries())
     if (text.includes('function_response')) expect(said[at - 1]).toContain('function_call')
 })
+
+describe('what the provider runs itself', () => {
+  const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }
+  const found = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }
+  const sent = (list: readonly Fields[]): readonly unknown[] =>
+    fitted(fit(list, { wire: 'anthropic', model: 'claude-opus-5-5' })).messages
+
+  it('[R18] a turn that it paused is sent back as it is, also to a model that continues no answer', () => {
+    for (const content of [[search], [search, found]]) {
+      const list = [
+        { role: 'user', content: 'go' },
+        { role: 'assistant', content },
+      ]
+      expect(sent(list)).toEqual(list)
+    }
+  })
+
+  it('[R18] a call of code that calls a tool of ours stays beside it until its own result comes', () => {
+    const run = { type: 'server_tool_use', id: 'srvtoolu_2', name: 'code_execution', input: { code: 'x' } }
+    const caller = { type: 'code_execution_20250825', tool_id: 'srvtoolu_2' }
+    const list: Fields[] = [
+      { role: 'user', content: 'go' },
+      {
+        role: 'assistant',
+        content: [run, { type: 'tool_use', id: 'toolu_1', name: 'read', input: {}, caller }],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'ok' }] },
+    ]
+    expect(sent(list)).toEqual(list)
+    list.push(
+      {
+        role: 'assistant',
+        content: [{ type: 'code_execution_tool_result', tool_use_id: 'srvtoolu_2', content: {} }],
+      },
+      { role: 'user', content: 'and on' },
+    )
+    expect(sent(list)).toEqual(list)
+  })
+})
