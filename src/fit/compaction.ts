@@ -9,12 +9,14 @@ import { allowanceOf, type DialPoint } from '../projection/dial.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { seq, sessionId, uuid, type Seq } from '../transcript/ids.ts'
-import type { UserBlock } from '../transcript/content.ts'
+import { isRecord, type UserBlock } from '../transcript/content.ts'
+import { isReference } from '../wires/openai-responses/request.ts'
 import { estimateBlocks } from '../projection/tokens.ts'
 import type { Chain } from './chain.ts'
 import type { Keeper } from './trim.ts'
 import { factsOf, saidIn } from './facts.ts'
 import { textAt, valueAt } from './json-spans.ts'
+import { unitTokens } from './sizing.ts'
 import { isAnswer, resultTexts, type ForeignRequest, type Unit } from './layouts.ts'
 
 /** A text that replaces the messages from one to before another, for every request that begins alike. */
@@ -54,18 +56,17 @@ export type Compacted =
 
 export function compacted(request: ForeignRequest, chain: Chain, options: CompactOptions): Compacted {
   const { units } = request
-  const opening = options.opening ?? units.find(({ role }) => isAnswer(role))?.message
-  if (opening === undefined) return refused('nothing was answered yet')
-  const allowed = allowanceOf(options.point, options.window)
-  const tailChars = allowed.tailTokens * options.charsPerToken * (options.tailShare ?? 1)
-  const to = tailFrom(request, opening, tailChars, options.sizeOf)
-  if (to === null) return refused('no place between two messages is old enough')
+  const found = replaceable(request, options)
+  if ('why' in found) return refused(found.why)
+  const { opening, to } = found
   const end = units.findIndex(({ message }) => message >= to)
   const link = chain.links[end - 1]
   if (end <= 0 || link === undefined) return refused('no place between two messages is old enough')
-  const made = textOf(request, units.slice(0, end), withinOf(options), options.isPinned, null)
+  const made = textOf(request, units.slice(0, end), opening, { ...options, summary: null })
   if (typeof made !== 'string') return refused(made.why)
   const replaced = units.slice(0, end).filter(({ message }) => message >= opening)
+  if (replaced.some((unit) => refersElsewhere(request, unit)))
+    return refused('it refers to what the provider keeps, and nobody else can read that')
   const whole = wholeOf(request, replaced)
   const kept = options.keeper(whole)
   const text = forForeign(made, kept.wayBack)
@@ -75,6 +76,49 @@ export function compacted(request: ForeignRequest, chain: Chain, options: Compac
     ? units.flatMap((unit, at) => (at >= end && isReasoningUnit(request, unit) ? [chain.links[at]!] : []))
     : []
   return { ok: true, link, whole, boundary: { from: opening, to, text, without, savedChars, kept: kept.ref } }
+}
+
+interface Replaceable {
+  readonly opening: number
+  readonly to: number
+}
+
+/**
+ * The messages that may be replaced. A compaction by the provider is sealed, and its model alone reads it: it stays, and what is
+ * replaced lies behind it, or before it where that is more.
+ */
+function replaceable(
+  request: ForeignRequest,
+  options: CompactOptions,
+): Replaceable | { readonly why: string } {
+  const { bytes, units } = request
+  const from = options.opening ?? answerFrom(request, 0)
+  if (from === undefined) return { why: 'nothing was answered yet' }
+  const sealed = units.findLast((unit) => isSealed(bytes, unit))?.message ?? -1
+  const opening = sealed < from ? from : answerFrom(request, sealed + 1)
+  const { tailTokens } = allowanceOf(options.point, options.window)
+  const tailChars = tailTokens * options.charsPerToken * (options.tailShare ?? 1)
+  const to = opening === undefined ? null : tailFrom(request, opening, tailChars, options.sizeOf)
+  const spans: Replaceable[] = []
+  if (opening !== undefined && to !== null) spans.push({ opening, to })
+  if (sealed > from) spans.push({ opening: from, to: sealed })
+  const sizeOf = (span: Replaceable): number =>
+    bytesOfUnits(units.filter(({ message }) => message >= span.opening && message < span.to))
+  const [most] = spans.toSorted((a, b) => sizeOf(b) - sizeOf(a))
+  return most ?? { why: 'no place between two messages is old enough' }
+}
+const answerFrom = ({ units }: ForeignRequest, least: number): number | undefined =>
+  units.find(({ role, message }) => message >= least && isAnswer(role))?.message
+
+function isSealed(bytes: Uint8Array, unit: Unit): boolean {
+  const value = isAnswer(unit.role) ? valueAt(bytes, unit) : null
+  return isRecord(value) && /^(?:context_)?compaction(?:_summary)?$/u.test(String(value['type']))
+}
+
+/** An item of Responses that stands for one at the provider. */
+function refersElsewhere({ bytes, wire }: ForeignRequest, unit: Unit): boolean {
+  const value = wire === 'openai-responses' ? valueAt(bytes, unit) : null
+  return isRecord(value) && isReference(value)
 }
 
 const refused = (why: string): { readonly ok: false; readonly why: string } => ({ ok: false, why })
@@ -93,7 +137,7 @@ export function retold(
   options: Pick<CompactOptions, 'point' | 'window' | 'isPinned'> & { readonly wayBack: string },
 ): { readonly ok: true; readonly boundary: Boundary } | { readonly ok: false; readonly why: string } {
   const units = request.units.slice(0, end)
-  const made = textOf(request, units, withinOf(options), options.isPinned, summary)
+  const made = textOf(request, units, boundary.from, { ...options, summary })
   if (typeof made !== 'string') return refused(made.why)
   const text = forForeign(made, options.wayBack)
   const savedChars = boundary.savedChars + boundary.text.length - text.length
@@ -146,18 +190,25 @@ export function wordsBefore({ wire, units }: ForeignRequest, from: number): numb
   return said === undefined ? from : said.message + 1
 }
 
+interface TextOptions extends Pick<CompactOptions, 'point' | 'window' | 'isPinned'> {
+  readonly summary: string | null
+}
+
 /** What the units say, as one text within so many tokens and what is pinned; the summary in it extracted, or as given. */
 function textOf(
   request: ForeignRequest,
   units: readonly Unit[],
-  within: number,
-  isPinned: CompactOptions['isPinned'],
-  summary: string | null,
+  opening: number,
+  { point, window: most, isPinned, summary }: TextOptions,
 ): string | { readonly why: string } {
-  const said = units.map((unit) => saidIn(request, [unit]))
+  const within = withinOf({ point, window: most })
+  const said = units.map((unit) => (isSealed(request.bytes, unit) ? [] : saidIn(request, [unit])))
+  const instructing = instructions(request, units, opening, allowanceOf(point, most).detailTokens)
   const pinned = new Set<unknown>(
     said.flatMap((items, at) =>
-      isPinned?.(units[at]!) === true ? items.flatMap(({ content }) => [...content]) : [],
+      instructing.has(units[at]!) || isPinned?.(units[at]!) === true
+        ? items.flatMap(({ content }) => [...content])
+        : [],
     ),
   )
   const fold = foldOf(
@@ -182,6 +233,32 @@ function textOf(
     tokensFreed: 0,
   })
   return [...fold.parts()].flatMap(({ blocks }) => blocks.map(blockWords)).join('\n\n')
+}
+
+/**
+ * What a program told its model in the middle of the conversation (`system`, `developer`): it still holds, so it is quoted whole. The
+ * newest first, each text once, and so many tokens at most: some clients say a word for themselves in every turn.
+ */
+function instructions(
+  request: ForeignRequest,
+  units: readonly Unit[],
+  opening: number,
+  within: number,
+): ReadonlySet<Unit> {
+  const found = new Set<Unit>()
+  const texts = new Set<string>()
+  let tokens = 0
+  for (const unit of units.toReversed()) {
+    if (unit.message < opening) break
+    if (unit.role !== 'system' && unit.role !== 'developer') continue
+    const text = textAt(unit.canonical, { start: 0, end: unit.canonical.length }) ?? ''
+    const size = unitTokens(request, unit)
+    if (texts.has(text) || tokens + size > within) continue
+    texts.add(text)
+    tokens += size
+    found.add(unit)
+  }
+  return found
 }
 
 const pinnedTokens = (blocks: ReadonlySet<unknown>): number =>

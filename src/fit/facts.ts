@@ -147,8 +147,9 @@ function responsesUnit(value: unknown): readonly Said[] {
 
 function geminiUnit(value: unknown, role: string): readonly Said[] {
   const part = fieldsOf(value)
-  const call = part['functionCall']
-  const answer = part['functionResponse']
+  // The API reads both spellings of a name, and clients write either.
+  const call = part['functionCall'] ?? part['function_call']
+  const answer = part['functionResponse'] ?? part['function_response']
   if (isRecord(call))
     return model([callBlock(textOf(call['id']) ?? textOf(call['name']), textOf(call['name']), call['args'])])
   if (isRecord(answer)) {
@@ -174,7 +175,8 @@ export function instructionsOf(request: ForeignRequest): Fact {
   const system =
     parameter(request, 'system') ??
     parameter(request, 'instructions') ??
-    parameter(request, 'systemInstruction')
+    parameter(request, 'systemInstruction') ??
+    parameter(request, 'system_instruction')
   const texts =
     textOf(system) ??
     listOf(fieldsOf(system)['parts'] ?? system)
@@ -182,7 +184,7 @@ export function instructionsOf(request: ForeignRequest): Fact {
       .join('\n\n')
   const section: Section = { name: 'client', text: texts, side: 'static' }
   const tools = listOf(parameter(request, 'tools')).flatMap((tool) => {
-    const declared = fieldsOf(tool)['functionDeclarations']
+    const declared = fieldsOf(tool)['functionDeclarations'] ?? fieldsOf(tool)['function_declarations']
     return (Array.isArray(declared) ? declared : [tool]).map(toolSpec)
   })
   return { type: 'instructions-set', sections: texts === '' ? [] : [section], tools }

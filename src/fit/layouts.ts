@@ -83,10 +83,10 @@ const layouts: Readonly<Record<WireName, Layout>> = {
   },
   gemini: {
     parts: 'parts',
-    head: ['tools', 'systemInstruction'],
+    head: ['tools', 'systemInstruction', 'system_instruction'],
     steering: [],
     results(bytes, unit) {
-      const answer = memberOf(unit, 'functionResponse')
+      const answer = memberOf(unit, 'functionResponse') ?? memberOf(unit, 'function_response')
       const values = memberOf(answer, 'response')?.members ?? []
       const texts = values.map(({ value }) => value).filter(({ kind }) => kind === 'string')
       return answer === undefined

@@ -106,7 +106,10 @@ const speakers: Readonly<Record<WireName, (message: Words) => boolean>> = {
     message['parts'] === undefined &&
     !hasTypes(message['content'], /^(?:tool_use|tool_result|input_text|output_text|tool-call|tool-result)$/u),
   'openai-responses': (message) =>
-    (typeof message['type'] === 'string' || isRole(message, /^(?:user|assistant|system|developer)$/u)) &&
+    (typeof message['type'] === 'string' ||
+      isRole(message, /^(?:user|assistant|system|developer)$/u) ||
+      // An id alone refers to an item.
+      (typeof message['id'] === 'string' && Object.keys(message).length === 1)) &&
     message['parts'] === undefined &&
     message['tool_calls'] === undefined &&
     !hasTypes(message['content'], /^(?:tool_use|tool_result|tool-call|tool-result)$/u),

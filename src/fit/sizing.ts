@@ -26,7 +26,7 @@ export const headTokens = ({ bytes, root }: ForeignRequest): number =>
     (sum, { key, value }) => sum + (headKeys.has(key) ? estimateText(textAt(bytes, value) ?? '') : 0),
     0,
   )
-const headKeys = new Set(['tools', 'system', 'instructions', 'systemInstruction'])
+const headKeys = new Set(['tools', 'system', 'instructions', 'systemInstruction', 'system_instruction'])
 
 /** The tokens of each unit, those at the beginning as they were counted before. */
 export const tokensOf = (request: ForeignRequest, known: readonly number[]): readonly number[] =>

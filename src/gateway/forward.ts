@@ -1,6 +1,8 @@
-// One request to the upstream that was fixed at the start: its headers as they came, its body as it is given, no redirects.
+// One request to the upstream that was fixed at the start: its headers as they came, but for codings of an answer that could not be
+// heard on its way; its body as it is given, no redirects.
 import { request as plainRequest, type Agent, type IncomingMessage } from 'node:http'
 import { request as secureRequest } from 'node:https'
+import { heardCodings } from './hearing.ts'
 
 /** Headers that belong to one connection and not to the message. */
 const hopByHop = new Set([
@@ -99,7 +101,10 @@ function sent(
   const headers = [
     'host',
     upstream.host,
-    ...endToEnd(rawHeaders, isWhole ? ['host', 'content-length'] : ['host']).flat(),
+    ...endToEnd(rawHeaders, isWhole ? ['host', 'content-length'] : ['host']).flatMap(([name, value]) => [
+      name,
+      name.toLowerCase() === 'accept-encoding' ? heardCodings(value) : value,
+    ]),
     ...(isWhole && (body.length > 0 || method === 'POST') ? ['content-length', String(body.length)] : []),
   ]
   return new Promise((resolve) => {

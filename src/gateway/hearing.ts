@@ -147,6 +147,15 @@ const codings: Readonly<Record<string, Coding>> = {
   br: { decoder: createBrotliDecompress, decode: brotliDecompressSync },
 }
 
+/** Of the codings that a client takes those that can be heard here, in its own words. */
+export function heardCodings(accepted: string): string {
+  const heard = accepted.split(',').filter((each) => {
+    const name = each.split(';')[0]!.trim().toLowerCase()
+    return name === 'identity' || Object.hasOwn(codings, name)
+  })
+  return heard.length === 0 ? 'identity' : heard.join(',').trim()
+}
+
 /** A copy of an answer's bytes; `text` is told its pieces once they are decoded. Null where the encoding is not known here. */
 interface Tap {
   write(bytes: Uint8Array): void

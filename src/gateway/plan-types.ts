@@ -29,6 +29,8 @@ export interface Place {
   readonly match: Match['kind'] | 'changed'
   /** The unit from which on the client has changed what it had sent; null where it has not. */
   readonly changedAt: number | null
+  /** The provider keeps what was said before: the request has only what is new. */
+  readonly isKeptThere: boolean
   /** From which unit on it is new to its session. */
   readonly from: number
 }

@@ -49,7 +49,9 @@ export async function planFor(
   options: PlanOptions,
 ): Promise<Plan> {
   if (isSideRequest(header, request)) return untouched(request, null, null)
-  const chain = chainOf(options.tenantName, request, sha256)
+  const goesOn = goesOnFrom(request)
+  // What is new says nothing by itself: the same words may follow any answer.
+  const chain = chainOf(`${options.tenantName}${goesOn === null ? '' : `\n${goesOn}`}`, request, sha256)
   const label = labelOf(header, request)
   await tenant.refresh()
   const before = placeOf(request, label, chain, tenant, options)
@@ -86,8 +88,8 @@ export async function compactedPlan(
   options: PlanOptions,
   tailShare: number,
 ): Promise<Plan | null> {
-  // A client that has the server do it is not compacted by us as well.
-  if (hasOwnEdits(request)) return null
+  // A client that has the server do it is not compacted by us as well, and what the server keeps is not here.
+  if (hasOwnEdits(request) || place.isKeptThere) return null
   const model = request.model ?? ''
   const bindsPrefix = lookUp(options.models, model)?.capabilities.bindsPrefix === true
   // Reasoning of an answer whose calls are open must be sent with them, and where it is bound it cannot be.
@@ -158,10 +160,10 @@ const joined = 'same-role'
 /** A client that has the server clear results or compact; reasoning it may clear. */
 function hasOwnEdits(request: ForeignRequest): boolean {
   const management = parameter(request, 'context_management')
-  const edits = isRecord(management) && Array.isArray(management['edits']) ? management['edits'] : []
-  return edits.some(
-    (edit: unknown) => isRecord(edit) && /^(?:clear_tool_uses|compact)/u.test(String(edit['type'])),
-  )
+  // A list in Responses, in the Messages API an object with one.
+  const named = isRecord(management) ? management['edits'] : management
+  const edits: readonly unknown[] = Array.isArray(named) ? named : []
+  return edits.some((edit) => isRecord(edit) && /^(?:clear_tool_uses|compact)/u.test(String(edit['type'])))
 }
 
 /** The client's own bytes. */
@@ -177,6 +179,17 @@ export const untouched = (request: ForeignRequest, place: Place | null, why: str
   unchanged: why,
 })
 
+/** The answer or the conversation at the provider that a request goes on from; null where it says everything itself. */
+function goesOnFrom(request: ForeignRequest): string | null {
+  if (request.wire !== 'openai-responses') return null
+  const conversation = parameter(request, 'conversation')
+  const names = [
+    parameter(request, 'previous_response_id'),
+    isRecord(conversation) ? conversation['id'] : conversation,
+  ]
+  return names.find((name): name is string => typeof name === 'string' && name !== '') ?? null
+}
+
 /** The hash of a unit alone. */
 const lastUnit = ({ units }: ForeignRequest, count: number): string =>
   sha256(units[count - 1]?.canonical ?? new Uint8Array())
@@ -189,7 +202,12 @@ function placeOf(
   { newSession }: PlanOptions,
 ): Place {
   const match = tenant.chains.match(label, chain)
-  const place = { label, chain, match: match.kind, changedAt: null }
+  const goesOn = goesOnFrom(request)
+  const place = { label, chain, match: match.kind, changedAt: null, isKeptThere: goesOn !== null }
+  if (goesOn !== null && (match.kind === 'new' || match.kind === 'restart')) {
+    const named = match.kind === 'restart' ? match.session : undefined
+    return { ...place, match: 'next', session: tenant.answeredIn(goesOn) ?? named ?? newSession(), from: 0 }
+  }
   if (match.kind === 'new') return { ...place, session: newSession(), from: 0 }
   const { session } = match
   if (match.kind === 'next' || match.kind === 'again') return { ...place, session, from: match.common }

@@ -17,6 +17,7 @@ import { single } from './access.ts'
 import { endToEnd, forward } from './forward.ts'
 import { wires } from '../wires/routing.ts'
 import { paceAfter, type Pace } from '../fit/pace.ts'
+import { promptTokens } from '../model/usage.ts'
 import type { ServerRefusal } from '../model/failure.ts'
 import type { WireName } from '../model/model.ts'
 import type { ModelTable } from '../model/models.ts'
@@ -74,6 +75,8 @@ export interface Sent {
   readonly afterOverflow: (() => Promise<Plan | null>) | null
   /** Reasoning that is refused may be left out: not at a level that changes nothing, nor for a client that does so itself. */
   readonly mayLeaveReasoning: boolean
+  /** Told the name of the answer: a client may go on from it by that alone. */
+  readonly answered: (name: string) => void
 }
 
 /** Forwards a body and relays the answer. An edited request that is refused is sent once more as the client made it. */
@@ -279,12 +282,14 @@ function ended(answer: IncomingMessage, response: ServerResponse): Promise<void>
   })
 }
 
-function count(context: RelayContext, { plan, request }: Sent, message: Answered): void {
+function count(context: RelayContext, { plan, request, answered }: Sent, message: Answered): void {
   const { options, savings, paces, watch } = context
   const { place, boundary } = plan
   const now = options.clock.now()
+  // An answer that was cut off, or is of a server that reports nothing, tells neither of the cache nor how the conversation goes.
+  const isReported = promptTokens(message.usage) > 0
   const heard =
-    place === null
+    place === null || place.isKeptThere || !isReported
       ? null
       : watch.heard(place.session, request, snapshotOf(request, plan, options.models), message.usage, now)
   savings.add({
@@ -292,13 +297,15 @@ function count(context: RelayContext, { plan, request }: Sent, message: Answered
     model: message.model === '' ? (request.model ?? 'unknown') : message.model,
     usage: message.usage,
     savedChars: plan.savedChars,
-    sentBytes: plan.body.length,
+    sentBytes: place?.isKeptThere === true ? null : plan.body.length,
     heard,
     isReadBack: plan.edited > 0 && readsBack(message, options.keptFolder),
   })
   if (place === null) return
+  answered(message.messageId)
   const before = boundary === null ? paces.get(place.session) : undefined
-  paces.set(place.session, paceAfter(before, message.usage, plan.body.length, now))
+  if (isReported && !place.isKeptThere)
+    paces.set(place.session, paceAfter(before, message.usage, plan.body.length, now))
   if (boundary !== null) options.recorder?.compacted(place.session, boundary)
   options.recorder?.answered(place.session, message)
   if (heard?.cacheBreak !== null && heard?.cacheBreak !== undefined) {

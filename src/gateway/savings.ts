@@ -15,8 +15,8 @@ export interface Paid {
   readonly model: string
   readonly usage: Usage
   readonly savedChars: number
-  /** Bytes of the body, by which its tokens tell how many characters one is here. */
-  readonly sentBytes: number
+  /** Bytes of the body, by which its tokens tell how many characters one is here; null where it is not the whole prompt. */
+  readonly sentBytes: number | null
   /** What the answer says of the cache; null for what was asked beside a conversation. */
   readonly heard: Heard | null
   /** Its answer reads back what was left out. */
@@ -33,6 +33,8 @@ export interface Figures {
   readonly cost: number
   readonly untouchedCost: number
   readonly unpriced: number
+  /** Answers without a report of what they took (cut off, or of a server that reports nothing): in no other figure. */
+  readonly unreported: number
   /** Requests that only read back what was left out. */
   readonly readBacks: number
 }
@@ -46,6 +48,7 @@ const nothing: Figures = {
   cost: 0,
   untouchedCost: 0,
   unpriced: 0,
+  unreported: 0,
   readBacks: 0,
 }
 
@@ -59,7 +62,7 @@ interface Account {
 }
 const opened: Account = { figures: nothing, untouchedCached: 0, since: 0, isEdited: false }
 
-/** Where an answer reports no prompt. */
+/** Where the body does not tell. */
 const usualChars = 4
 /** Sessions whose figures are told one by one; those of older ones stay in the sum. */
 const mostSessions = 1000
@@ -108,10 +111,11 @@ const sumOf = (all: Figures, before: Figures, after: Figures): Figures =>
 
 function accountOf(before: Account, paid: Paid, models: ModelTable): Account {
   const { usage, heard } = paid
+  if (promptTokens(usage) === 0) return unreported(before)
   const info = lookUp(models, paid.model)
   const cost = info === null ? null : (price(info, usage)?.total ?? null)
   const prompt = promptTokens(usage)
-  const saved = paid.savedChars / (prompt > 0 ? paid.sentBytes / prompt : usualChars)
+  const saved = paid.savedChars / (paid.sentBytes === null ? usualChars : paid.sentBytes / prompt)
   const isEdited = before.isEdited || saved > 0 || heard?.isOurs === true
   const untouched = isEdited ? untouchedUsage(before, usage, saved, heard) : usage
   const untouchedCost = info === null || paid.isReadBack ? 0 : (price(info, untouched)?.total ?? 0)
@@ -128,12 +132,19 @@ function accountOf(before: Account, paid: Paid, models: ModelTable): Account {
       cost: figures.cost + (cost ?? 0),
       untouchedCost: figures.untouchedCost + untouchedCost,
       unpriced: figures.unpriced + (cost === null ? 1 : 0),
+      unreported: figures.unreported,
       readBacks: figures.readBacks + (paid.isReadBack ? 1 : 0),
     },
     untouchedCached: cached + (prompt > 0 && cached === usage.cacheRead ? (saved * cached) / prompt : saved),
     since: heard?.isOurs === true ? 0 : before.since + 1,
     isEdited,
   }
+}
+
+/** Nothing is known of it: what it took, and what the untouched one would have taken. */
+function unreported(before: Account): Account {
+  const { requests, unreported: count } = before.figures
+  return { ...before, figures: { ...before.figures, requests: requests + 1, unreported: count + 1 } }
 }
 
 /** The same request with what was left out in it. */

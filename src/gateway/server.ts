@@ -176,6 +176,7 @@ interface Planned {
   readonly hide: (text: string) => string
   /** The request again, smaller, once the upstream has refused it for its length. */
   readonly afterOverflow: (() => Promise<Plan | null>) | null
+  readonly answered: (name: string) => void
 }
 
 async function planOf(
@@ -189,7 +190,10 @@ async function planOf(
   const tenantName = context.senders.tenantOf(header, searchParams, request)
   const hide = hiderOf(header, searchParams)
   const opened = await options.tenants.named(tenantName)
-  if (!opened.ok) return { plan: untouched(request, null, opened.failure.message), hide, afterOverflow: null }
+  if (!opened.ok) {
+    const plan = untouched(request, null, opened.failure.message)
+    return { plan, hide, afterOverflow: null, answered: () => undefined }
+  }
   const { tenant } = opened
   const asked: PlanOptions = {
     tenantName,
@@ -210,7 +214,10 @@ async function planOf(
     options.level === 'compact' && route.kind === 'answer' && place !== null && !off.has(place.session)
       ? () => compactedPlan(request, place, tenant, asked, afterOverflowShare)
       : null
-  return { plan, hide, afterOverflow }
+  const answered = (name: string): void => {
+    if (place !== null) tenant.noteAnswer(name, place.session)
+  }
+  return { plan, hide, afterOverflow, answered }
 }
 
 const dayMs = 24 * 60 * 60_000
@@ -225,7 +232,7 @@ async function sendPlan(
   context: Context,
   exchange: Exchange,
   request: ForeignRequest,
-  { plan, hide, afterOverflow }: Planned,
+  { plan, hide, afterOverflow, answered }: Planned,
 ): Promise<void> {
   const { place } = plan
   const client = clientOf(headerOf(exchange.incoming))
@@ -242,7 +249,7 @@ async function sendPlan(
     })
   // Claude Code leaves out itself what is refused, once for all that follows.
   const mayLeaveReasoning = context.options.level !== 'watch' && client !== 'claude-code'
-  const sent = { plan, request, afterOverflow, mayLeaveReasoning }
+  const sent = { plan, request, afterOverflow, mayLeaveReasoning, answered }
   await relay(context, exchange, sent, plan.body, plan.unchanged)
 }
 

@@ -14,6 +14,9 @@ import type { UnitEdit } from '../fit/trim.ts'
 
 const conversations = 512
 
+/** Answers that clients may go on from by their names. */
+const rememberedAnswers = 20_000
+
 /** Results that are sent whole and may be repeated, and kept texts in use. */
 const rememberedWholes = 20_000
 /** A kept text is marked as used once in this time. */
@@ -39,6 +42,8 @@ export class Tenant {
   readonly #tips = new Recent<TipUnit>(conversations)
   /** Which call gave a text that is still sent whole, by the beginning the result ends. */
   readonly #whole = new Recent<{ readonly text: string; readonly call: string }>(rememberedWholes)
+  /** In which session an answer was given, by its name. */
+  readonly #answers = new Recent<string>(rememberedAnswers)
   /** When a kept text was last marked as used. */
   readonly #usedAt = new Recent<number>(rememberedWholes)
 
@@ -163,6 +168,15 @@ export class Tenant {
     this.#tips.set(session, { units: chain.links.length, last })
     // Only groups requests into sessions after a restart: losing the last moments of it costs nobody anything.
     void this.#tipFile.append([{ v: 1, by: this.#self, session, label, last, ...tipOf(chain) }], false)
+  }
+
+  /** A client may go on from an answer by its name alone. */
+  noteAnswer(name: string, session: string): void {
+    this.#answers.set(name, session)
+  }
+
+  answeredIn(name: string): string | undefined {
+    return this.#answers.get(name)
   }
 
   noteWhole(link: string, text: string, call: string): void {

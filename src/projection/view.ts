@@ -39,8 +39,9 @@ export interface Part {
   readonly by: string | null
   /** The place of that edit. */
   readonly edit: Seq | null
-  /** Answers: who made it and under which id. */
+  /** Answers: who made it, whom it was asked of (unset: the maker of the Messages API, or nobody knows) and under which id. */
   readonly model?: string | undefined
+  readonly provider?: string | undefined
   readonly messageId?: string | undefined
   /** Results: the call and its tool. */
   readonly tool?: string | undefined

@@ -469,3 +469,79 @@ describe('LangChain and the Agents SDK', () => {
     expect(reports(told)[0]!.repairs).toEqual([])
   })
 })
+
+describe('calls with ids that no OpenAI model takes', () => {
+  const long = `fc_${'a'.repeat(60)}`
+  const lost = `fc_${'b'.repeat(60)}`
+  class Message {
+    readonly content: string
+    readonly type: string = 'human'
+    constructor({ content }: { content: string }) {
+      this.content = content
+    }
+  }
+  class ToolMessage extends Message {
+    override readonly type = 'tool'
+    readonly tool_call_id: string
+    constructor(fields: { content: string; tool_call_id: string }) {
+      super(fields)
+      this.tool_call_id = fields.tool_call_id
+    }
+  }
+
+  it('[FI26] the AI SDK gets its own messages back, and a lost result under its own id', async () => {
+    const asked = (toolCallId: string): ModelMessage => ({
+      role: 'assistant',
+      content: [{ type: 'tool-call', toolCallId, toolName: 'read', input: {} }],
+    })
+    const messages: ModelMessage[] = [
+      { role: 'user', content: 'go' },
+      asked(long),
+      {
+        role: 'tool',
+        content: [
+          { type: 'tool-result', toolCallId: long, toolName: 'read', output: { type: 'text', value: 'ok' } },
+        ],
+      },
+    ]
+    const { prepareStep } = aiSdkFit({ model: 'claude-sonnet-5' })
+    const whole = await prepareStep({ messages, steps: [] })
+    expect(whole.messages).toEqual(messages)
+    const given = [...messages, asked(lost), { role: 'user', content: 'stop' } as const]
+    const cut = await prepareStep({ messages: given, steps: [] })
+    expect(cut.messages.slice(0, 4)).toEqual(given.slice(0, 4))
+    expect(cut.messages[4]).toMatchObject({ role: 'tool', content: [{ toolCallId: lost }] })
+  })
+
+  it('[FI26] LangChain gets its own messages back, and a lost result under its own id', async () => {
+    const asked = (id: string) => ({ type: 'ai', content: '', tool_calls: [{ id, name: 'read', args: {} }] })
+    const messages = [
+      new Message({ content: 'go' }),
+      asked(long),
+      new ToolMessage({ content: 'ok', tool_call_id: long }),
+      asked(lost),
+      new Message({ content: 'stop' }),
+    ]
+    const door = langChainFit({
+      model: 'claude-sonnet-5',
+      HumanMessage: Message,
+      ToolMessage,
+    })
+    const sent = await door.wrapModelCall({ messages }, (request) => request.messages)
+    expect([...sent.slice(0, 4), sent[5]]).toEqual(messages)
+    expect(sent[4]).toMatchObject({ type: 'tool', tool_call_id: lost })
+  })
+
+  it('[FI26] the Agents SDK gets its own items back, and a lost result under its own id', async () => {
+    const items = [
+      { role: 'user', content: 'go' },
+      { type: 'function_call', callId: long, name: 'read', arguments: '{}' },
+      { type: 'function_call_result', callId: long, name: 'read', output: { type: 'text', text: 'ok' } },
+      { type: 'function_call', callId: lost, name: 'read', arguments: '{}' },
+      { role: 'user', content: 'stop' },
+    ]
+    const { input } = await agentsFit({ model: 'gpt-6-sol' })({ modelData: { input: items } })
+    expect([...input.slice(0, 4), input[5]]).toEqual(items)
+    expect(input[4]).toMatchObject({ type: 'function_call_result', callId: lost })
+  })
+})

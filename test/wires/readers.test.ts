@@ -197,6 +197,23 @@ describe('gemini', () => {
     expect(body.indexOf('"output":"one"')).toBeLessThan(body.indexOf('"output":"two"'))
   })
 
+  it('[WA2] a stream that comes as one list is read as its events', () => {
+    const events = [
+      { responseId: 'r', candidates: [{ content: { role: 'model', parts: [{ text: 'he' }] } }] },
+      {
+        candidates: [{ content: { role: 'model', parts: [{ text: 'y' }] }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 2 },
+      },
+    ]
+    expect(geminiWire.parse(events, 'gemini-4-argon')).toMatchObject({
+      messageId: 'r',
+      ended: 'end',
+      content: [{ type: 'text', text: 'hey' }],
+      usage: { input: 5, output: 2 },
+    })
+    expect(geminiWire.parse([{ error: { code: 500 } }], 'gemini-4-argon')).toBeNull()
+  })
+
   it('[WG5] a blocked prompt is a refusal, and a call the model could not write is tried again', () => {
     const blocked = read({ responseId: 'r', promptFeedback: { blockReason: 'SAFETY' } })
     expect(blocked.message).toMatchObject({ ended: 'refusal', stop: 'SAFETY', content: [] })

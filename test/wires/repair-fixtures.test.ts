@@ -52,8 +52,32 @@ const chat: readonly Fixture[] = [
     rules: ['orphan-result', 'orphan-result'],
   },
   {
-    title: '[WC2] a second call of one id in a message is left out',
-    list: [user('go'), asks(chatCall('a'), chatCall('a', 'Bash')), tool('a')],
+    title: '[WC2] calls of one id in a message, or of none, get ids of their own, and so do their results',
+    list: [
+      user('go'),
+      asks(chatCall('a'), chatCall('a', 'Bash'), chatCall('', 'Grep')),
+      tool('a', 'read'),
+      tool('a', 'run'),
+      tool('', 'found'),
+      asks(chatCall('a'), chatCall('', 'Grep')),
+      tool('a'),
+      tool(''),
+    ],
+    becomes: [
+      user('go'),
+      asks(chatCall('a'), chatCall('a-2', 'Bash'), chatCall('call-1', 'Grep')),
+      tool('a', 'read'),
+      tool('a-2', 'run'),
+      tool('call-1', 'found'),
+      asks(chatCall('a'), chatCall('call-1', 'Grep')),
+      tool('a'),
+      tool('call-1'),
+    ],
+    rules: ['call-id', 'call-id', 'call-id'],
+  },
+  {
+    title: '[WC2] a call that repeats another word for word and has no result is left out',
+    list: [user('go'), asks(chatCall('a'), chatCall('a')), tool('a')],
     becomes: [user('go'), asks(chatCall('a')), tool('a')],
     rules: ['call-id'],
   },
@@ -67,6 +91,40 @@ const chat: readonly Fixture[] = [
     ],
     becomes: [user('go'), asks(chatCall('a')), tool('a')],
     rules: ['empty-message', 'empty-message'],
+  },
+  {
+    title: '[WC3] speech, and a call as they were made before tools, say something',
+    list: [
+      user('go'),
+      { role: 'assistant', content: null, audio: { id: 'audio_1' } },
+      { role: 'assistant', content: null, function_call: { name: 'Read', arguments: '{}' } },
+      { role: 'function', name: 'Read', content: 'ok' },
+      { role: 'assistant', content: null },
+    ],
+    becomes: [
+      user('go'),
+      { role: 'assistant', content: null, audio: { id: 'audio_1' } },
+      { role: 'assistant', content: null, function_call: { name: 'Read', arguments: '{}' } },
+      { role: 'function', name: 'Read', content: 'ok' },
+    ],
+    rules: ['empty-message'],
+  },
+  {
+    title: '[WC3] the empty text of a result stays, one without content says so',
+    list: [user('go'), asks(chatCall('a'), chatCall('b')), tool('a', ''), tool('b', null)],
+    becomes: [user('go'), asks(chatCall('a'), chatCall('b')), tool('a', ''), tool('b', '(no output)')],
+    rules: ['empty-message'],
+  },
+  {
+    title: '[WC10] parts of a newer type go along, a known one in the wrong place does not',
+    list: [
+      user([
+        { type: 'video_url', video_url: { url: 'x' } },
+        { type: 'refusal', refusal: 'no' },
+      ]),
+    ],
+    becomes: [user([{ type: 'video_url', video_url: { url: 'x' } }])],
+    rules: ['part'],
   },
   {
     title: '[WC4] an image in a result follows the results of its group in a user message',
@@ -127,7 +185,7 @@ const chat: readonly Fixture[] = [
     title: '[WC6] names and arguments of calls are spelled as the server takes them',
     list: [user('go'), asks(chatCall('a', 'my tool!', { b: 1 })), tool('a', [])],
     becomes: [user('go'), asks(chatCall('a', 'my_tool_', '{"b":1}')), tool('a', '(no output)')],
-    rules: ['call-name', 'call-arguments'],
+    rules: ['call-name', 'call-arguments', 'empty-message'],
   },
   {
     title: '[WC6] an id that is too long is shortened alike in call and result',
@@ -185,10 +243,64 @@ const responses: readonly Fixture[] = [
     rules: ['missing-result'],
   },
   {
-    title: '[WR1] a result before or without its call, and a second call of one id, are left out',
-    list: [output('a'), said('user', 'go'), call('a'), output('a'), call('a'), output('a')],
+    title: '[WR1] a result before or without its call, and a repeated call without one, are left out',
+    list: [output('a'), said('user', 'go'), call('a'), call('a'), output('a')],
     becomes: [said('user', 'go'), call('a'), output('a')],
-    rules: ['orphan-result', 'call-id', 'orphan-result'],
+    rules: ['call-id', 'orphan-result'],
+  },
+  {
+    title: '[WR1] calls of one id get ids of their own, and so do their results',
+    list: [
+      said('user', 'go'),
+      call('a'),
+      output('a', 'one'),
+      call('a'),
+      call('a', { name: 'Bash' }),
+      output('a', 'two'),
+      output('a', 'three'),
+    ],
+    becomes: [
+      said('user', 'go'),
+      call('a'),
+      output('a', 'one'),
+      call('a-2'),
+      call('a-3', { name: 'Bash' }),
+      output('a-2', 'two'),
+      output('a-3', 'three'),
+    ],
+    rules: ['call-id', 'call-id'],
+  },
+  {
+    title: '[WR9] what stands behind a reference is nobody’s orphan, and a reference is left as it is',
+    list: [
+      said('user', 'go'),
+      { id: 'rs_1' },
+      { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'sealed' },
+      { type: 'item_reference', id: 'fc_1' },
+      output('a'),
+      call('b', { id: 'fc_2' }),
+      said('user', 'stop'),
+    ],
+    becomes: [
+      said('user', 'go'),
+      { id: 'rs_1' },
+      { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'sealed' },
+      { type: 'item_reference', id: 'fc_1' },
+      output('a'),
+      call('b'),
+      output('b', missingResult),
+      said('user', 'stop'),
+    ],
+    rules: ['missing-result', 'lone-id'],
+  },
+  {
+    title: '[WR8] parts of a newer type go along',
+    list: [
+      { type: 'message', role: 'user', content: [{ type: 'input_video', video_url: 'x' }] },
+      { type: 'message', role: 'user', content: [] },
+    ],
+    becomes: [{ type: 'message', role: 'user', content: [{ type: 'input_video', video_url: 'x' }] }],
+    rules: ['empty-message'],
   },
   {
     title: '[WR1] a result of another kind than its call becomes one of its kind',
@@ -248,8 +360,27 @@ const responses: readonly Fixture[] = [
   },
 ]
 
+const searched = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search' } }
+it('[WR3] what the provider ran itself keeps its id where it is kept, and loses it where nothing is', () => {
+  const input = [
+    said('user', 'go'),
+    searched,
+    { ...said('assistant', 'so'), id: 'msg_1' },
+    said('user', 'on'),
+  ]
+  const { id: _, ...unnamed } = searched
+  const becomes = (store: boolean): unknown =>
+    repairResponses({ model: 'gpt-4.1', store, input }).request.input
+  expect(becomes(true)).toEqual([input[0], searched, said('assistant', 'so'), input[3]])
+  expect(becomes(false)).toEqual([input[0], unnamed, said('assistant', 'so'), input[3]])
+})
+
 const content = (role: string, ...parts: readonly object[]) => ({ role, parts })
 const asked = (name: string, more: object = {}) => ({ functionCall: { name, args: {} }, ...more })
+const askedAs = (id: string, name: string, more: object = {}) => ({
+  functionCall: { id, name, args: {} },
+  ...more,
+})
 const gave = (name: string, response: unknown = { output: 'ok' }, more: object = {}) => ({
   functionResponse: { ...more, name, response },
 })
@@ -279,6 +410,34 @@ const gemini: readonly Fixture[] = [
       content('user', gave('A', { error: missingResult }), gave('B'), { text: 'hm' }),
     ],
     rules: ['missing-result', 'orphan-result', 'result-order'],
+  },
+  {
+    title: '[WG2] calls of one id get ids of their own, and so do their results',
+    list: [
+      content('user', { text: 'go' }),
+      content('model', askedAs('a', 'A', signed), askedAs('a', 'B'), askedAs('a', 'A')),
+      content('user', gave('A', { output: 'one' }, { id: 'a' }), gave('B', { output: 'two' }, { id: 'a' })),
+    ],
+    becomes: [
+      content('user', { text: 'go' }),
+      content('model', askedAs('a', 'A', signed), askedAs('a-2', 'B')),
+      content('user', gave('A', { output: 'one' }, { id: 'a' }), gave('B', { output: 'two' }, { id: 'a-2' })),
+    ],
+    rules: ['call-id', 'call-id'],
+  },
+  {
+    title: '[WG6] both spellings of a name are read, and what is repaired keeps its own',
+    list: [
+      content('user', { text: 'go' }),
+      content('model', { function_call: { name: 'A', args: {} }, thought_signature: 'c2ln' }),
+      content('user', { function_response: { name: 'A', response: 'plain' } }),
+    ],
+    becomes: [
+      content('user', { text: 'go' }),
+      content('model', { function_call: { name: 'A', args: {} }, thought_signature: 'c2ln' }),
+      content('user', { function_response: { name: 'A', response: { output: 'plain' } } }),
+    ],
+    rules: ['response'],
   },
   {
     title: '[WG2] calls at the end get their results',

@@ -177,7 +177,8 @@ function report(io: Io, level: Level, { savings, breaks }: Gateway, asJson: bool
   const listed = { count: breaks.count, cost: breaks.cost, newest: breaks.newest }
   if (asJson) return io.err(`${safeJson({ level, ...figures, breaks: listed })}\n`)
   if (figures.requests === 0) return io.err('pal: no answered request passed the gateway\n')
-  const { requests, cacheRead, cacheWrite, input, output, cost, untouchedCost, unpriced } = figures
+  const { requests, cacheRead, cacheWrite, input, output, cost, untouchedCost, unpriced, unreported } =
+    figures
   io.err(
     `pal: ${whole(requests)} requests, input ${whole(input)}, cache read ${whole(cacheRead)}, cache write ${whole(cacheWrite)}, output ${whole(output)}\n`,
   )
@@ -188,6 +189,10 @@ function report(io: Io, level: Level, { savings, breaks }: Gateway, asJson: bool
     )
   if (unpriced > 0)
     io.err(`pal: ${whole(unpriced)} requests are not in these dollars: their model has no known price\n`)
+  if (unreported > 0)
+    io.err(
+      `pal: ${whole(unreported)} requests are in none of these figures: their answers did not say what they took\n`,
+    )
   reportBreaks(io, breaks)
 }
 

@@ -10,7 +10,7 @@ import type { Slice } from '../core.ts'
 import { tokenRates } from './spend.ts'
 
 export interface SwitchPrice {
-  /** Whose answer is the last one; null where there is none yet. */
+  /** Whose answer is the last one, with its provider where both have one name; null where there is none yet. */
   readonly from: string | null
   /** What the next request will send, as the new model counts; 0 where nothing was said yet. */
   readonly tokens: number
@@ -33,20 +33,19 @@ export function switchPrice(
   const { models, wire: wireOf, clock } = core.options
   const now = clock.now()
   const next = wireOf(modelId)
-  const from = lastAnswerer(view)
-  if (from === null || isSameModel(core.spoken, next, from))
+  const last = lastAnswerer(view)
+  const from = last === null ? null : last.model === next.model ? fullName(last) : last.model
+  if (last === null || from === null || isSame(core.spoken, next, last))
     return { from, tokens: 0, cached: 0, dollars: null, stays: null, left: [] }
   const factor = factorOf(core.state.fold.numbers.calibration, next.model)
   const tokens = Math.round(factor * view.estimate)
   const rules = next.wire.cacheRules(lookUp(models, modelId))
   const lives = rules.lifetimes[0] ?? null
-  // Two providers may have one name for a model: then nobody knows whose cache it was.
-  const isUnsure = rules.promised === false || from === next.model
-  const kept = isUnsure ? 0 : Math.round(factor * keptEstimate(view, next.model, lives, now))
+  const kept = rules.promised === false ? 0 : Math.round(factor * keptEstimate(view, next, lives, now))
   const cached = kept < rules.minTokens ? 0 : Math.min(kept, tokens)
   const there = tokenRates(models, modelId, lives, tokens)
-  const livesHere = wireOf(from).wire.cacheRules(lookUp(models, from)).lifetimes[0] ?? null
-  const here = tokenRates(models, from, livesHere, view.tokens)
+  const livesHere = wireOf(fullName(last)).wire.cacheRules(lookUp(models, last.model)).lifetimes[0] ?? null
+  const here = tokenRates(models, last.model, livesHere, view.tokens)
   const warm = isWithin(livesHere, core.state.latest.requestAt, now)
   return {
     from,
@@ -62,9 +61,14 @@ const isWithin = (lifetime: Lifetime | null, at: number | null, now: number): bo
   lifetime !== null && at !== null && now - at < lifetimeMs(lifetime)
 
 /** What stood before the last answer of a model and stands there still: an edit behind it would have changed the prefix. */
-function keptEstimate(view: View, model: string, lifetime: Lifetime | null, now: number): number {
+function keptEstimate(
+  view: View,
+  { model, provider }: Spoken,
+  lifetime: Lifetime | null,
+  now: number,
+): number {
   const parts = Array.from(view.messages.slice(0), (message) => message.parts).flat()
-  const at = parts.findLastIndex((part) => part.model === model)
+  const at = parts.findLastIndex((part) => part.model === model && part.provider === provider)
   const answer = parts[at]
   if (answer === undefined || !isWithin(lifetime, answer.at, now)) return 0
   const before = parts.slice(0, at)
@@ -72,15 +76,30 @@ function keptEstimate(view: View, model: string, lifetime: Lifetime | null, now:
   return before.reduce((sum, { estimate }) => sum + estimate, view.fixedEstimate)
 }
 
-function lastAnswerer({ messages }: View): string | null {
+interface Answerer {
+  readonly model: string
+  readonly provider: string | undefined
+}
+
+function lastAnswerer({ messages }: View): Answerer | null {
   for (let at = messages.length - 1; at >= 0; at--) {
     const message = messages.at(at)!
-    const model = message.role === 'assistant' ? message.parts.at(-1)?.model : undefined
-    if (model !== undefined) return model
+    const { model, provider } = (message.role === 'assistant' ? message.parts.at(-1) : undefined) ?? {}
+    if (model !== undefined) return { model, provider }
   }
   return null
 }
 
-/** Whoever answered last goes on; two providers may have one name for a model. */
-const isSameModel = (now: Spoken, next: Spoken, from: string): boolean =>
-  next.model === from && (now.model !== next.model || now.provider === next.provider)
+/** As it is named when it is asked for. */
+const fullName = ({ model, provider }: Answerer): string =>
+  provider === undefined ? model : `${provider}/${model}`
+
+/**
+ * Whoever answered last goes on. Two providers may have one name for a model; of an answer that does not say its provider (an
+ * imported one) only what was chosen here tells.
+ */
+function isSame(now: Spoken, next: Spoken, last: Answerer): boolean {
+  if (next.model !== last.model) return false
+  if (last.provider !== undefined) return next.provider === last.provider
+  return now.model !== next.model || now.provider === next.provider
+}

@@ -1,7 +1,7 @@
 // The OpenAI Agents SDK: a filter of what is sent in each call of the model (`callModelInputFilter`). Sessions keep every item;
 // the filter only chooses what the model is shown. Items are judged as those of Responses, which they are in other letters.
 import { isRecord } from '../../transcript/content.ts'
-import { partsOf, textOf, type Dialect, type Element } from './dialect.ts'
+import { callName, partsOf, textOf, type CallName, type Dialect, type Element } from './dialect.ts'
 import { createFitting, type FrameworkOptions } from './fitting.ts'
 
 /** An item of the Agents SDK, as far as it is looked at. */
@@ -18,19 +18,19 @@ const partTypes: Readonly<Record<string, string>> = {
 /** What a call returned: a text, one part or several. */
 const outputParts = (output: unknown): readonly Element[] => (isRecord(output) ? [output] : partsOf(output))
 
-function write(given: AgentsItem): readonly Element[] {
+function write(given: AgentsItem, nameOf: CallName = callName): readonly Element[] {
   const item = fieldsOf(given)
   const { callId, providerData, id, ...rest } = item
   switch (item['type']) {
     case 'function_call':
       return [
-        { type: 'function_call', call_id: textOf(callId), name: item['name'], arguments: item['arguments'] },
+        { type: 'function_call', call_id: nameOf(callId), name: item['name'], arguments: item['arguments'] },
       ]
     case 'function_call_result':
       return [
         {
           type: 'function_call_output',
-          call_id: textOf(callId),
+          call_id: nameOf(callId),
           output: outputParts(item['output']).map((part) =>
             typeof part['text'] === 'string'
               ? { type: 'input_text', text: part['text'] }
@@ -90,12 +90,12 @@ const dialect: Dialect<AgentsItem> = {
   wire: 'openai-responses',
   write,
   rewrite,
-  create: (element) =>
+  create: (element, idOf) =>
     textOf(element['type']).endsWith('_output')
       ? {
           type: 'function_call_result',
           name: 'unknown',
-          callId: element['call_id'],
+          callId: idOf(element['call_id']),
           status: 'incomplete',
           output: { type: 'text', text: textsIn(element).join('\n') },
         }

@@ -3,7 +3,15 @@
 import { isRecord } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
 import { plainDigest } from '../../wires/plain-digest.ts'
-import { partsOf, textOf, type Dialect, type Element } from './dialect.ts'
+import {
+  callName,
+  isKeptCall,
+  partsOf,
+  textOf,
+  type CallName,
+  type Dialect,
+  type Element,
+} from './dialect.ts'
 import { createFitting, type FrameworkOptions } from './fitting.ts'
 
 /** A message of the AI SDK, as far as it is looked at. */
@@ -32,7 +40,7 @@ const filePart = (part: Element): Element => {
   return { type: 'image_url', image_url: { url } }
 }
 
-function write({ role, content }: AiSdkMessage): readonly Element[] {
+function write({ role, content }: AiSdkMessage, nameOf: CallName = callName): readonly Element[] {
   const parts = partsOf(content)
   if (role === 'tool') {
     const results = parts.filter(({ type }) => type === 'tool-result')
@@ -40,7 +48,7 @@ function write({ role, content }: AiSdkMessage): readonly Element[] {
     if (results.length === 0) return [{ role: 'user', content: JSON.stringify(carried(rest)) }]
     return results.map((part) => ({
       role: 'tool',
-      tool_call_id: textOf(part['toolCallId']),
+      tool_call_id: nameOf(part['toolCallId']),
       content: outputTexts(part['output']).map((text) => ({ type: 'text', text })),
     }))
   }
@@ -67,7 +75,7 @@ function write({ role, content }: AiSdkMessage): readonly Element[] {
         ? {}
         : {
             tool_calls: calls.map((part) => ({
-              id: textOf(part['toolCallId']),
+              id: nameOf(part['toolCallId']),
               type: 'function',
               function: {
                 name: textOf(part['toolName']),
@@ -128,7 +136,9 @@ function rewrite<Message extends AiSdkMessage>(
     ...message,
     content: parts.filter(
       (part) =>
-        part['type'] !== 'tool-call' || part['providerExecuted'] === true || calls.has(part['toolCallId']),
+        part['type'] !== 'tool-call' ||
+        part['providerExecuted'] === true ||
+        isKeptCall(part['toolCallId'], calls),
     ),
   }
 }
@@ -138,14 +148,14 @@ const dialect = <Message extends AiSdkMessage>(): Dialect<Message> => ({
   wire: 'openai-chat',
   write,
   rewrite,
-  create: (element) =>
+  create: (element, idOf) =>
     (element['role'] === 'tool'
       ? {
           role: 'tool',
           content: [
             {
               type: 'tool-result',
-              toolCallId: element['tool_call_id'],
+              toolCallId: idOf(element['tool_call_id']),
               toolName: 'unknown',
               output: { type: 'error-text', value: textsIn(element).join('\n') },
             },

@@ -5,6 +5,8 @@ import type { WireName } from '../../model/model.ts'
 import type { FitOptions, FitOutcome, FitReport, SummarisingOptions } from '../contract.ts'
 import { fit } from '../fit.ts'
 import { isRecord } from '../../transcript/json.ts'
+import { plainDigest } from '../../wires/plain-digest.ts'
+import { spelledId } from '../../wires/repairing.ts'
 
 export type Element = Readonly<Record<string, unknown>>
 
@@ -20,13 +22,26 @@ export const textOf = (value: unknown): string => (typeof value === 'string' ? v
 /** How one framework has its messages. */
 export interface Dialect<Message> {
   readonly wire: WireName
-  /** In the words of the wire; never empty. */
-  write(message: Message): readonly Element[]
+  /** In the words of the wire; never empty. Ids of calls are named by `nameOf`. */
+  write(message: Message, nameOf?: CallName): readonly Element[]
   /** The message with some of its elements as they are now; those that are gone are null. */
   rewrite(message: Message, elements: readonly (Element | null)[]): Message
-  /** A message that stands for no other: a summary of ours, a result that was missing. */
-  create(element: Element): Message
+  /** A message that stands for no other: a summary of ours, a result that was missing; `idOf` says whose name it has. */
+  create(element: Element, idOf: (name: unknown) => string): Message
 }
+
+export type CallName = (id: unknown) => string
+
+/** The shortest that any of the wires takes. */
+const mostIdChars = 40
+/** An id of a call as it is judged: how long it may be is a matter of the framework's own provider, so no long one is a fault. */
+export const callName: CallName = (id) => {
+  const text = textOf(id)
+  return text.length <= mostIdChars ? text : spelledId(text, mostIdChars, plainDigest)
+}
+/** A call that is sent on: one without an id is told from others by its framework. */
+export const isKeptCall = (id: unknown, kept: ReadonlySet<unknown>): boolean =>
+  textOf(id) === '' || kept.has(callName(id))
 
 /** Where an element came from: unknown members go through everything unchanged. */
 const place = 'x_from'
@@ -47,8 +62,15 @@ export async function fitIn<Message>(
   messages: readonly Message[],
   { pins, summarise, ...options }: Omit<FitOptions<Message>, 'wire'> & Partial<SummarisingOptions<Message>>,
 ): Promise<FitOutcome<Message>> {
+  const ids = new Map<string, string>()
+  const nameOf: CallName = (id) => {
+    const name = callName(id)
+    ids.set(name, textOf(id))
+    return name
+  }
+  const idOf = (name: unknown): string => ids.get(textOf(name)) ?? textOf(name)
   const written = messages.map((message, at) =>
-    dialect.write(message).map((element, part) => ({ ...element, [place]: `${at}.${part}` })),
+    dialect.write(message, nameOf).map((element, part) => ({ ...element, [place]: `${at}.${part}` })),
   )
   const given = new Set<unknown>(written.flat())
   const ownOf = (element: unknown): number | undefined => placeOf(element)?.message
@@ -73,7 +95,7 @@ export async function fitIn<Message>(
   for (let at = 0; at < made.messages.length;) {
     const from = placeOf(made.messages[at])
     if (from === null) {
-      out.push(dialect.create(made.messages[at]!))
+      out.push(dialect.create(made.messages[at]!, idOf))
       at++
       continue
     }

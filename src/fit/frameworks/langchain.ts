@@ -2,7 +2,15 @@
 // message; nothing is removed from it.
 import { isRecord } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import { partsOf as anyParts, textOf, type Dialect, type Element } from './dialect.ts'
+import {
+  callName,
+  isKeptCall,
+  partsOf as anyParts,
+  textOf,
+  type CallName,
+  type Dialect,
+  type Element,
+} from './dialect.ts'
 import { createFitting, type FrameworkOptions } from './fitting.ts'
 
 /** A message of LangChain, as far as it is looked at. */
@@ -29,7 +37,7 @@ const fieldOf = (message: object, key: string): unknown => (message as Element)[
 const isCallPart = ({ type }: Element): boolean =>
   type === 'tool_use' || type === 'tool_call' || type === 'function_call' || type === 'input_json_delta'
 
-function write(message: LangChainMessage): readonly Element[] {
+function write(message: LangChainMessage, nameOf: CallName = callName): readonly Element[] {
   const parts = partsOf(message.content)
   const texts = parts.filter(({ type }) => type === 'text')
   const rest = parts.filter((part) => part['type'] !== 'text' && !isCallPart(part))
@@ -38,7 +46,7 @@ function write(message: LangChainMessage): readonly Element[] {
     return [
       {
         role: 'tool',
-        tool_call_id: textOf(fieldOf(message, 'tool_call_id')),
+        tool_call_id: nameOf(fieldOf(message, 'tool_call_id')),
         content: texts.map(({ text }) => ({ type: 'text', text })),
         ...beyond,
       },
@@ -65,7 +73,7 @@ function write(message: LangChainMessage): readonly Element[] {
         ? {}
         : {
             tool_calls: made.map((call) => ({
-              id: textOf(call['id']),
+              id: nameOf(call['id']),
               type: 'function',
               function: { name: textOf(call['name']), arguments: JSON.stringify(call['args'] ?? {}) },
             })),
@@ -105,10 +113,10 @@ function rewrite<Message extends LangChainMessage>(
   const calls = fieldOf(message, 'tool_calls')
   if (message.type !== 'ai' || !Array.isArray(calls)) return message
   return withFields(message, {
-    tool_calls: calls.filter((call) => isRecord(call) && kept.has(call['id'])),
+    tool_calls: calls.filter((call) => isRecord(call) && isKeptCall(call['id'], kept)),
     content: Array.isArray(message.content)
       ? message.content.filter(
-          (part: unknown) => !isRecord(part) || !isCallPart(part) || kept.has(part['id']),
+          (part: unknown) => !isRecord(part) || !isCallPart(part) || isKeptCall(part['id'], kept),
         )
       : message.content,
   })
@@ -121,11 +129,11 @@ const dialectWith = <Message extends LangChainMessage>({
   wire: 'openai-chat',
   write,
   rewrite,
-  create: (element) =>
+  create: (element, idOf) =>
     element['role'] === 'tool'
       ? new ToolMessage({
           content: textIn(element),
-          tool_call_id: textOf(element['tool_call_id']),
+          tool_call_id: idOf(element['tool_call_id']),
           status: 'error',
         })
       : new HumanMessage({ content: textIn(element) }),

@@ -129,6 +129,7 @@ function answerPart(entry: Entry, fact: FactOf<'assistant-message'>): Part | nul
     source,
     estimate: estimateBlocks(blocks),
     model: fact.model,
+    ...(fact.provider === undefined ? {} : { provider: fact.provider }),
     messageId: fact.messageId,
   }
 }

@@ -151,12 +151,13 @@ function checkSystemMessages(turns: readonly Turn[], isTaken: boolean): WireErro
 
 function checkCalls(turns: readonly Turn[]): WireError | null {
   const seen = new Set<string>()
+  const begun = new Set<string>()
   for (const [index, turn] of turns.entries()) {
     const wrong =
       turn.role === 'assistant'
         ? (checkUnique(turn, seen) ??
           checkAnswered(turn, turns[index + 1]) ??
-          checkServerTools(turn, index === turns.length - 1))
+          checkServerTools(turn, index === turns.length - 1, begun))
         : turn.role === 'user'
           ? checkResults(turn, turns[index - 1])
           : null
@@ -234,8 +235,11 @@ function checkReports(turns: readonly Turn[]): WireError | null {
   return null
 }
 
-/** Rule 18. The last assistant turn may be a paused one, whose result is still to come. */
-function checkServerTools(turn: Turn, isLast: boolean): WireError | null {
+/**
+ * Rule 18. The last assistant turn may be a paused one, whose result is still to come; beside calls of the client one is completed in a
+ * later answer (`begun`).
+ */
+function checkServerTools(turn: Turn, isLast: boolean, begun: Set<string>): WireError | null {
   const open = new Map<string, PlacedBlock>()
   for (const placed of turn.blocks) {
     const { block, path } = placed
@@ -243,14 +247,16 @@ function checkServerTools(turn: Turn, isLast: boolean): WireError | null {
       open.set(stringOf(block['id']), placed)
     if (!SERVER_RESULT.test(block.type)) continue
     const id = stringOf(block['tool_use_id'])
-    if (!open.delete(id)) {
+    if (!open.delete(id) && !begun.delete(id)) {
       return invalid(
         `${path}: unexpected \`tool_use_id\` found in \`${block.type}\` blocks: ${id}. ` +
           `Each \`${block.type}\` block must have a corresponding \`server_tool_use\` block before it.`,
       )
     }
   }
-  const [orphan] = isLast ? [] : open.values()
+  const isMixed = turn.blocks.some(({ block }) => block.type === 'tool_use')
+  if (isMixed) for (const id of open.keys()) begun.add(id)
+  const [orphan] = isLast || isMixed ? [] : open.values()
   if (orphan === undefined) return null
   const name = stringOf(orphan.block['name'])
   return invalid(

@@ -164,9 +164,22 @@ describe('blocks in their places', () => {
     expect(mended(paused, { prefill: true }).messages).toBe(paused)
   })
 
-  it('[R18] a turn that also waits for our own tools is not paused', () => {
-    const { messages } = mended([go, assistant(search, use('t1'))], { prefill: true })
-    expect(messages[1]).toEqual(assistant(use('t1')))
+  it('[R18] beside a call of our own it may be completed in a later answer', () => {
+    const began = [go, assistant(search, use('t1')), user(result('t1'))]
+    expect(mended(began).messages).toBe(began)
+    const whole = [...began, assistant(found, text('it says')), go]
+    expect(mended(whole).messages).toBe(whole)
+    // It never was, or twice, or before its call: half a pair.
+    const lost = mended([...began, assistant(text('so')), go]).messages
+    expect(lost[1]).toEqual(assistant(use('t1')))
+    const twice = mended([...began, assistant(found, found, text('it says')), go]).messages
+    expect(twice[3]).toEqual(assistant(found, text('it says')))
+    expect(mended([go, assistant(found, text('a')), ...began]).messages[1]).toEqual(assistant(text('a')))
+    // Our own call still needs its result at once.
+    expect(mended([go, assistant(search, use('t1'))]).messages.slice(0, 2)).toEqual([
+      go,
+      assistant(search, use('t1')),
+    ])
   })
 
   it('[R17] a block type of a newer API is carried along untouched', () => {

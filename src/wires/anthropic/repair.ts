@@ -84,7 +84,7 @@ function arranged(drafts: readonly Draft[], options: Options, log: RepairLog): r
   // A paused turn goes on where it stopped, unless it also waits for us.
   const paused =
     options.prefill && last?.blocks.some((block) => block.type === 'tool_use') === false ? last : null
-  const served = pieces.map((draft) => pairServerTools(draft, draft === paused, log))
+  const served = pairServerTools(pieces, paused, log)
   const pairs = joinMessages(pairCalls(joinMessages(served, log), log), log)
   return boundMessages(
     pairs.map((draft) => fillMessage(draft, log)),

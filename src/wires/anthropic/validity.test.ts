@@ -91,3 +91,11 @@ it('[R21] what depends on the reader is judged by its options', () => {
     { rule: 'breakpoint-count' },
   ])
 })
+
+it('[R18] a server tool beside a call of ours is whole with a result in a later answer, and half without', () => {
+  const found: WireBlock = { type: 'web_search_tool_result', tool_use_id: 's1', content: [] }
+  const began = [go, assistant(search, use('t1')), user(result('t1'))]
+  expect(problems(began)).toEqual([])
+  expect(problems([...began, assistant(found, text('so')), go])).toEqual([])
+  expect(problems([...began, assistant(text('so')), go])).toMatchObject([{ rule: 'server-pair' }])
+})

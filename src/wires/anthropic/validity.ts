@@ -179,14 +179,24 @@ const resultShape = eachBlock('result-shape', ({ block }) => {
   const said = typeof content === 'string' ? !isBlank(content) : inner(block).length > 0
   return said ? null : 'a failed result says nothing'
 })
+const callsOurTools = (message: WireMessage): boolean =>
+  blocksOf(message).some(({ type }) => type === 'tool_use')
 const serverPairs = eachMessage('server-pair', (message, at, all, options) => {
   const open = new Set<unknown>()
+  // Beside calls of ours one may be completed in a later answer.
+  const begun = all.slice(0, at).filter(callsOurTools).flatMap(blocksOf)
+  const later = all.slice(at + 1).filter(({ role }) => role === 'assistant')
+  const results = new Set(later.flatMap(blocksOf).map((block) => block['tool_use_id']))
   const paused = options.prefill === true && at === all.length - 1
   for (const block of blocksOf(message)) {
     if (isServerCall(block.type)) open.add(block['id'])
-    else if (isServerResult(block.type) && !open.delete(block['tool_use_id']))
-      return `${block.type} without its call`
+    else if (isServerResult(block.type) && !open.delete(block['tool_use_id'])) {
+      const isBegun = begun.some(({ type, id }) => isServerCall(type) && id === block['tool_use_id'])
+      if (!isBegun) return `${block.type} without its call`
+    }
   }
+  if (callsOurTools(message))
+    for (const id of open) if (results.has(id) || later.length === 0) open.delete(id)
   return open.size === 0 || paused ? null : 'a server tool call without its result'
 })
 

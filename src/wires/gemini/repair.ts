@@ -2,6 +2,7 @@
 // the shape of each part, neighbours of one role, calls with their results, signatures of the turn under way.
 import { asList, fieldsOf, listOf, textOf, type Fields } from '../reading.ts'
 import { continueText, emptyUser, missingResult, opening } from '../anthropic/block-rules.ts'
+import { changedIds, type CallStep } from '../call-ids.ts'
 import { repairNotes, sameItems, wellFormedFields, type RepairNotes } from '../repairing.ts'
 import type { WireRepaired, WireTarget } from '../wire.ts'
 import { asksSignatures } from './models.ts'
@@ -14,6 +15,8 @@ import {
   signatureOf,
   turnStart,
   type GeminiRequest,
+  withCall,
+  withResponse,
   dummySignature,
 } from './request.ts'
 
@@ -29,7 +32,7 @@ interface Draft {
 export function repairGemini(request: GeminiRequest, target: WireTarget): WireRepaired<GeminiRequest> {
   const notes = repairNotes()
   const drafts = request.contents.flatMap((content, at) => shaped(content, `contents.${at}`, notes))
-  const alone = opened(joined(drafts, notes), notes).map((draft) => withoutSecondCalls(draft, notes))
+  const alone = separated(opened(joined(drafts, notes), notes), notes)
   const pairs = joined(paired(alone, notes), notes)
   const whole = signed(closed(opened(pairs, notes), notes), target, notes)
   if (whole.length === 0) {
@@ -82,7 +85,7 @@ function shapedPart(
   if (response === null || fieldsOf(response['response']) !== null) return [part]
   notes.note('response', path, 'what it returned stands in an object')
   const output = response['response'] ?? ''
-  return [{ ...part, functionResponse: { ...response, response: { output } } }]
+  return [withResponse(part, { ...response, response: { output } })]
 }
 
 function joined(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] {
@@ -113,16 +116,34 @@ function closed(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] 
 
 // ---- calls and results ----
 
-function withoutSecondCalls(draft: Draft, notes: RepairNotes): Draft {
-  const seen = new Set<string>()
-  const parts = draft.parts.filter((part) => {
-    const id = textOf(callOf(part)?.['id'])
-    if (id === null || !seen.has(id)) return id === null || seen.add(id)
-    notes.note('call-id', draft.path, `left out: a second call ${id}`)
-    return false
+/** Calls of one content that share an id under ids of their own, with their results. One without an id is paired by order. */
+function separated(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] {
+  const steps = drafts.flatMap(({ parts }, group) =>
+    parts.flatMap((part, index): readonly CallStep[] => {
+      const [call, response] = [callOf(part), responseOf(part)]
+      const id = textOf((call ?? response)?.['id'])
+      if (id === null) return []
+      const print = JSON.stringify([id, call?.['name'], call?.['args']])
+      return [{ at: `${group}.${index}`, kind: call === null ? 'result' : 'call', id, group, print }]
+    }),
+  )
+  const changed = changedIds(steps, { isListWide: false, mostChars: mostIdChars })
+  if (changed.size === 0) return drafts
+  return drafts.map((draft, group) => {
+    const parts = draft.parts.flatMap((part, index): readonly Fields[] => {
+      const id = changed.get(`${group}.${index}`)
+      const [call, response] = [callOf(part), responseOf(part)]
+      if (id === undefined) return [part]
+      if (response !== null) return id === null ? [part] : [withResponse(part, { ...response, id })]
+      const before = JSON.stringify(call?.['id'])
+      if (id === null) notes.note('call-id', draft.path, `left out: it repeats call ${before}`)
+      else notes.note('call-id', draft.path, `call ${before} goes out as ${id}`)
+      return id === null ? [] : [withCall(part, { ...call, id })]
+    })
+    return sameItems(parts, draft.parts) ? draft : { ...draft, parts, untouched: null }
   })
-  return parts.length === draft.parts.length ? draft : { ...draft, parts, untouched: null }
 }
+const mostIdChars = 64
 
 function paired(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] {
   const out: Draft[] = []
@@ -183,7 +204,7 @@ function isPaired(parts: readonly Fields[], calls: readonly Fields[]): boolean {
 /** A result that was found says the id and the name of its call. */
 function matching(part: Fields, call: Fields): Fields {
   const { id: _, ...response } = responseOf(part)!
-  return { ...part, functionResponse: { ...idOf(call), ...response, name: call['name'] } }
+  return withResponse(part, { ...idOf(call), ...response, name: call['name'] })
 }
 
 // ---- signatures ----

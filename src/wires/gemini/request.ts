@@ -8,13 +8,23 @@ export interface GeminiRequest extends Fields {
 
 export const contentRole = (content: Fields): string => textOf(content['role']) ?? ''
 export const partsOf = (content: Fields): readonly Fields[] => listOf(content['parts'])
-export const callOf = (part: Fields): Fields | null => fieldsOf(part['functionCall'])
-export const responseOf = (part: Fields): Fields | null => fieldsOf(part['functionResponse'])
+// The API reads both spellings of a name, and clients write either.
+const callKey = (part: Fields): string => ('function_call' in part ? 'function_call' : 'functionCall')
+const responseKey = (part: Fields): string =>
+  'function_response' in part ? 'function_response' : 'functionResponse'
+export const callOf = (part: Fields): Fields | null => fieldsOf(part[callKey(part)])
+export const responseOf = (part: Fields): Fields | null => fieldsOf(part[responseKey(part)])
+export const withCall = (part: Fields, call: Fields): Fields => ({ ...part, [callKey(part)]: call })
+export const withResponse = (part: Fields, response: Fields): Fields => ({
+  ...part,
+  [responseKey(part)]: response,
+})
 export const callsIn = (content: Fields): readonly Fields[] =>
   partsOf(content).flatMap((part) => asList(callOf(part)))
 export const resultsIn = (content: Fields): readonly Fields[] =>
   partsOf(content).flatMap((part) => asList(responseOf(part)))
-export const signatureOf = (part: Fields): string | null => textOf(part['thoughtSignature'])
+export const signatureOf = (part: Fields): string | null =>
+  textOf(part['thoughtSignature'] ?? part['thought_signature'])
 
 /** A part that holds nothing: no text, no data, no call. A signature alone is something. */
 export function isEmptyPart(part: Fields): boolean {

@@ -2,7 +2,7 @@
 import { countIn } from '../../model/count.ts'
 import type { ModelMessage } from '../../model/model.ts'
 import { noUsage, geminiUsage } from '../usage.ts'
-import { fieldsOf, readWhole } from '../reading.ts'
+import { fieldsOf } from '../reading.ts'
 import type { Wire } from '../wire.ts'
 import { createGeminiComposer } from './compose.ts'
 import { geminiFailure } from '../refusals.ts'
@@ -38,9 +38,15 @@ export const geminiWire: Wire<GeminiRequest> = {
   cacheRules: geminiCacheRules,
 }
 
+/** A stream that nobody asked for as events comes as one list of them. */
 function parse(answer: unknown, asked: string): ModelMessage | null {
-  const fields = fieldsOf(answer)
-  if (fields === null || (fields['candidates'] === undefined && fields['promptFeedback'] === undefined))
-    return null
-  return readWhole(new GeminiReader(asked), answer)
+  const events: readonly unknown[] = Array.isArray(answer) ? answer : [answer]
+  const isAnswer = events.some((event) => {
+    const fields = fieldsOf(event)
+    return fields?.['candidates'] !== undefined || fields?.['promptFeedback'] !== undefined
+  })
+  if (!isAnswer) return null
+  const reader = new GeminiReader(asked)
+  for (const event of events) reader.feed(event)
+  return reader.message()
 }

@@ -2,6 +2,7 @@
 // same object, and repairing twice changes nothing. Its passes: the shape of each message, calls with their results, tools.
 import { fieldsOf, listOf, textOf, type Fields } from '../reading.ts'
 import { emptyUser, missingResult, noOutput } from '../anthropic/block-rules.ts'
+import { changedIds, type CallStep } from '../call-ids.ts'
 import {
   namePattern,
   repairNotes,
@@ -18,11 +19,13 @@ import {
   callsOf,
   isEmptyContent,
   chatIdChars,
+  mayHold,
   mostTools,
   partTypes,
   reasoningFields,
   roleOf,
   roles,
+  saysOtherwise,
   spokenOf,
   type ChatRequest,
 } from './request.ts'
@@ -38,7 +41,7 @@ interface Draft {
 export function repairChat(request: ChatRequest, { quirks = {} }: WireTarget): WireRepaired<ChatRequest> {
   const notes = repairNotes()
   const drafts = request.messages.flatMap((message, at) => shaped(message, `messages.${at}`, quirks, notes))
-  const messages = paired(drafts, notes)
+  const messages = paired(separated(drafts, notes), notes)
   const tools = fittingTools(request.tools, notes)
   if (messages.length === 0) {
     notes.note('some-message', 'messages', 'nothing was left: an empty message stands in')
@@ -63,8 +66,12 @@ function shaped(given: unknown, path: string, quirks: Quirks, notes: RepairNotes
   const plain = content.content === message['content'] ? message : { ...message, content: content.content }
   const whole = roleOf(plain) === 'assistant' ? answerOf(plain, path, quirks, notes) : plain
   if (whole === null || !isSaying(whole, path, notes)) return []
-  if (roleOf(whole) === 'tool' && isEmptyContent(whole['content']))
+  // A text without a character is taken of a result: it stays, so that what was sent stays what it was.
+  if (roleOf(whole) === 'tool' && isEmptyContent(whole['content']) && whole['content'] !== '') {
+    if (message['content'] === whole['content'])
+      notes.note('empty-message', path, 'a result without content got a line that says so')
     return [{ message: { ...whole, content: noOutput }, path, moved: content.moved }]
+  }
   return [{ message: whole, path, moved: content.moved }]
 }
 
@@ -86,8 +93,7 @@ function contentOf(
 ): { readonly content: unknown; readonly moved: readonly Fields[] } {
   const { content } = message
   const role = roleOf(message)
-  const allowed = partTypes[role]
-  if (!Array.isArray(content) || allowed === undefined) return { content, moved: [] }
+  if (!Array.isArray(content) || partTypes[role] === undefined) return { content, moved: [] }
   const kept: unknown[] = []
   const moved: Fields[] = []
   content.forEach((item: unknown, index) => {
@@ -95,7 +101,7 @@ function contentOf(
     const type = textOf(part?.['type']) ?? ''
     const place = `${path}.content.${index}`
     if (part === null || type === '') notes.note('part', place, 'left out: it has no type')
-    else if (allowed.has(type)) {
+    else if (mayHold(role, type)) {
       if (typeof item === 'string') notes.note('part', place, 'a bare string became a text part')
       kept.push(typeof item === 'string' ? part : item)
     } else if (role === 'tool' && partTypes['user']?.has(type) === true) {
@@ -120,17 +126,10 @@ function answerOf(message: Fields, path: string, quirks: Quirks, notes: RepairNo
 function wholeCalls(message: Fields, path: string, notes: RepairNotes): readonly Fields[] {
   const given = message['tool_calls']
   if (!Array.isArray(given)) return []
-  const seen = new Set<string>()
-  const calls = listOf(given).flatMap((long, index) => {
+  const calls = listOf(given).map((long, index) => {
     const place = `${path}.tool_calls.${index}`
     const call = withShortId(long, 'id', chatIdChars, place, notes)
-    const id = callId(call)
-    if (id === '' || seen.has(id)) {
-      notes.note('call-id', place, id === '' ? 'left out: it has no id' : `left out: a second call ${id}`)
-      return []
-    }
-    seen.add(id)
-    return call['type'] === 'custom' ? [call] : [spelledCall(call, place, notes)]
+    return call['type'] === 'custom' ? call : spelledCall(call, place, notes)
   })
   return sameItems(calls, given) ? given : calls
 }
@@ -170,7 +169,7 @@ function isSaying(message: Fields, path: string, notes: RepairNotes): boolean {
   const role = roleOf(message)
   const isEmpty = isEmptyContent(message['content'])
   if (role === 'tool' || !isEmpty) return true
-  if (role === 'assistant' && (callsOf(message).length > 0 || textOf(message['refusal'])))
+  if (role === 'assistant' && (callsOf(message).length > 0 || saysOtherwise(message)))
     return !Array.isArray(message['content']) || dropEmptyList(path, notes)
   // An empty string is taken from a user, an empty list or none at all is not.
   if (role !== 'assistant' && message['content'] === '') return true
@@ -184,6 +183,38 @@ function dropEmptyList(path: string, notes: RepairNotes): boolean {
 }
 
 // ---- calls and results ----
+
+/** Calls of one message that share an id, or have none, under ids of their own, with their results. */
+function separated(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] {
+  const steps = drafts.flatMap(({ message }, at): readonly CallStep[] =>
+    roleOf(message) === 'tool'
+      ? [{ at: `${at}`, kind: 'result', id: answeredId(message), group: at, print: '' }]
+      : callsOf(message).map((call, index) => ({
+          at: `${at}.${index}`,
+          kind: 'call',
+          id: callId(call),
+          group: at,
+          print: JSON.stringify([callId(call), call['function'] ?? call['custom']]),
+        })),
+  )
+  const changed = changedIds(steps, { isListWide: false, mostChars: chatIdChars })
+  if (changed.size === 0) return drafts
+  return drafts.map((draft, at) => {
+    const { message, path } = draft
+    const own = changed.get(`${at}`)
+    if (typeof own === 'string') return { ...draft, message: { ...message, tool_call_id: own } }
+    const given = callsOf(message)
+    const calls = given.flatMap((call, index): readonly Fields[] => {
+      const id = changed.get(`${at}.${index}`)
+      if (id === undefined) return [call]
+      const place = `${path}.tool_calls.${index}`
+      if (id === null) notes.note('call-id', place, `left out: it repeats call ${callId(call)}`)
+      else notes.note('call-id', place, `call ${JSON.stringify(callId(call))} goes out as ${id}`)
+      return id === null ? [] : [{ ...call, id }]
+    })
+    return sameItems(calls, given) ? draft : { ...draft, message: { ...message, tool_calls: calls } }
+  })
+}
 
 function paired(drafts: readonly Draft[], notes: RepairNotes): Fields[] {
   const out: Fields[] = []

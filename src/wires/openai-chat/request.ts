@@ -30,6 +30,15 @@ export const partTypes: Readonly<Record<string, ReadonlySet<string>>> = {
   system: new Set(['text']),
   developer: new Set(['text']),
 }
+const knownParts = new Set(Object.values(partTypes).flatMap((types) => [...types]))
+/** Types that are not listed come from a newer API, or another server's: they are carried along untouched. */
+export const mayHold = (role: string, type: string): boolean =>
+  partTypes[role]?.has(type) === true || (type !== '' && !knownParts.has(type))
+/** An answer that says something although it has no content: a refusal, speech, or a call as they were made before tools. */
+export const saysOtherwise = (message: Fields): boolean =>
+  !!textOf(message['refusal']) ||
+  fieldsOf(message['audio']) !== null ||
+  fieldsOf(message['function_call']) !== null
 export const roles = new Set([...Object.keys(partTypes), 'function'])
 export const mostTools = 128
 export const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'] as const

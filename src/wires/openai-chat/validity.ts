@@ -10,11 +10,13 @@ import {
   callsOf,
   isEmptyContent,
   chatIdChars,
+  mayHold,
   mostTools,
   partTypes,
   reasoningFields,
   roleOf,
   roles,
+  saysOtherwise,
   spokenOf,
   type ChatRequest,
 } from './request.ts'
@@ -37,7 +39,7 @@ const someContent = eachMessage('empty-message', (message) => {
   const role = roleOf(message)
   if (Array.isArray(content) && content.length === 0) return 'its content is an empty list'
   if (role === 'assistant')
-    return isEmptyContent(content) && callsOf(message).length === 0 && !textOf(message['refusal'])
+    return isEmptyContent(content) && callsOf(message).length === 0 && !saysOtherwise(message)
       ? 'it says nothing and calls nothing'
       : null
   return content === null || content === undefined ? 'it has no content' : null
@@ -49,10 +51,9 @@ const emptyCalls = eachMessage('empty-calls', ({ tool_calls: calls }) =>
 
 const fittingParts = eachMessage('part', (message) => {
   const role = roleOf(message)
-  const allowed = partTypes[role]
   const { content } = message
-  if (allowed === undefined || !Array.isArray(content)) return null
-  const wrong = content.find((part) => !allowed.has(textOf(fieldsOf(part)?.['type']) ?? ''))
+  if (partTypes[role] === undefined || !Array.isArray(content)) return null
+  const wrong = content.find((part) => !mayHold(role, textOf(fieldsOf(part)?.['type']) ?? ''))
   return wrong === undefined ? null : `a part that a ${role} message cannot carry`
 })
 

@@ -3,6 +3,7 @@
 import { isDeeplyWellFormed } from '../../request/well-formed.ts'
 import { fieldsOf, textOf, type Fields } from '../reading.ts'
 import { emptyUser, missingResult } from '../anthropic/block-rules.ts'
+import { changedIds, type CallStep } from '../call-ids.ts'
 import {
   namePattern,
   repairNotes,
@@ -20,11 +21,13 @@ import {
   isMade,
   isOutputItem,
   isReasoningItem,
+  isReference,
   isSealed,
   leadsToItem,
   callIdChars,
   outputTypeOf,
-  partsFor,
+  mayItemHold,
+  mayLoseId,
   reasoningBefore,
   typeOf,
   type ResponsesRequest,
@@ -42,8 +45,12 @@ export function repairResponses(request: ResponsesRequest): WireRepaired<Respons
   if (typeof input === 'string') return { request, repairs: [] }
   const notes = repairNotes()
   const drafts = input.flatMap((item, at) => shaped(item, `input.${at}`, notes))
-  const whole = reasoned(compacted(paired(drafts, notes), notes), request['store'] === false, notes)
-  const items = [...itemsOf(withoutLoneIds(whole, notes))]
+  const whole = reasoned(
+    compacted(paired(separated(drafts, notes), notes), notes),
+    request['store'] === false,
+    notes,
+  )
+  const items = [...itemsOf(withoutLoneIds(whole, request['store'], notes))]
   if (items.length === 0) {
     notes.note('some-item', 'input', 'nothing was left: an empty message stands in')
     items.push({ type: 'message', role: 'user', content: [{ type: 'input_text', text: emptyUser }] })
@@ -74,12 +81,11 @@ function shaped(given: unknown, path: string, notes: RepairNotes): readonly Draf
 function shapedMessage(item: Fields, path: string, notes: RepairNotes): readonly Draft[] {
   const { content, role } = item
   if (typeof content === 'string') return [{ item, path }]
-  const allowed = partsFor(role)
   const given: readonly unknown[] = Array.isArray(content) ? content : []
   const kept = given.flatMap((part, index): readonly unknown[] => {
     const fields = fieldsOf(typeof part === 'string' ? { type: 'text', text: part } : part)
     if (fields === null) return []
-    if (allowed.has(textOf(fields['type']) ?? '')) return [part]
+    if (mayItemHold(role, textOf(fields['type']) ?? '')) return [part]
     const text = textOf(fields['text'])
     notes.note(
       'part',
@@ -112,6 +118,27 @@ function shapedCall(item: Fields, path: string, notes: RepairNotes): readonly Dr
 
 // ---- calls and results ----
 
+/** Calls that share an id under ids of their own, with their results: one stands once in a request. */
+function separated(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] {
+  let group = 0
+  const steps = drafts.flatMap(({ item }, at): readonly CallStep[] => {
+    if (!isMade(item) && !isReasoningItem(item)) group++
+    const id = callIdOf(item)
+    if (isOutputItem(item)) return [{ at: `${at}`, kind: 'result', id, group, print: '' }]
+    const print = JSON.stringify([id, item['name'], item['arguments'] ?? item['input']])
+    return isCallItem(item) ? [{ at: `${at}`, kind: 'call', id, group, print }] : []
+  })
+  const changed = changedIds(steps, { isListWide: true, mostChars: callIdChars })
+  return drafts.flatMap((draft, at) => {
+    const id = changed.get(`${at}`)
+    if (id === undefined) return [draft]
+    const before = callIdOf(draft.item)
+    if (id === null) notes.note('call-id', draft.path, `left out: it repeats call ${before}`)
+    else if (isCallItem(draft.item)) notes.note('call-id', draft.path, `call ${before} goes out as ${id}`)
+    return id === null ? [] : [{ ...draft, item: { ...draft.item, call_id: id } }]
+  })
+}
+
 function paired(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] {
   const { kept, lost } = matched(drafts, notes)
   const out: Draft[] = []
@@ -141,24 +168,22 @@ function paired(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] 
   return out
 }
 
-/** Without results of no call and second calls of one id; `lost` are the calls that nothing answers. */
+/** Without results of no call; `lost` are the calls that nothing answers. */
 function matched(
   drafts: readonly Draft[],
   notes: RepairNotes,
 ): { readonly kept: readonly Draft[]; readonly lost: ReadonlySet<Draft> } {
   const open = new Map<string, Draft>()
-  const calls = new Set<string>()
+  let isReferred = false
   const kept = drafts.flatMap((draft): readonly Draft[] => {
     const id = callIdOf(draft.item)
+    isReferred ||= isReference(draft.item)
     if (isCallItem(draft.item)) {
-      if (calls.has(id)) {
-        notes.note('call-id', draft.path, `left out: a second call ${id}`)
-        return []
-      }
-      calls.add(id)
       open.set(id, draft)
     } else if (isOutputItem(draft.item)) {
       const call = open.get(id)
+      // A reference before it may stand for its call.
+      if (call === undefined && isReferred) return [draft]
       if (call === undefined) {
         notes.note('orphan-result', draft.path, `left out: no open call ${id} before it`)
         return []
@@ -211,7 +236,7 @@ function reasoned(drafts: readonly Draft[], unstored: boolean, notes: RepairNote
 }
 
 /** An id makes the server look for the reasoning that came with it. Without its id the item stands alone. */
-function withoutLoneIds(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] {
+function withoutLoneIds(drafts: readonly Draft[], store: unknown, notes: RepairNotes): readonly Draft[] {
   const items = itemsOf(drafts)
   const seen = new Set<string>()
   return drafts.map((draft, at) => {
@@ -219,7 +244,7 @@ function withoutLoneIds(drafts: readonly Draft[], notes: RepairNotes): readonly 
     if (id === null) return draft
     const isSecond = seen.has(id)
     seen.add(id)
-    const isLone = isMade(draft.item) && !reasoningBefore(items, at)
+    const isLone = mayLoseId(draft.item, store) && !reasoningBefore(items, at)
     if (!isSecond && !isLone) return draft
     notes.note(
       isSecond ? 'item-id' : 'lone-id',

@@ -8,14 +8,15 @@ import {
   callIdOf,
   idOf,
   isCallItem,
-  isMade,
+  isReference,
+  mayLoseId,
   isOutputItem,
   isReasoningItem,
   isSealed,
   leadsToItem,
   outputTypeOf,
   callIdChars,
-  partsFor,
+  mayItemHold,
   reasoningBefore,
   typeOf,
   type ResponsesRequest,
@@ -33,8 +34,11 @@ const pairing: Rule = (items) => {
   const found: WireProblem[] = []
   const open = new Map<string, number>()
   const calls = new Set<string>()
+  // A reference may stand for any call.
+  let isReferred = false
   items.forEach((item, at) => {
     const id = callIdOf(item)
+    isReferred ||= isReference(item)
     if (isCallItem(item)) {
       if (calls.has(id)) found.push(problem('call-id', `input.${at}`, `a second call ${id}`))
       calls.add(id)
@@ -42,9 +46,9 @@ const pairing: Rule = (items) => {
     } else if (isOutputItem(item)) {
       const call = open.get(id)
       open.delete(id)
-      if (call === undefined)
-        found.push(problem('orphan-result', `input.${at}`, `no open call ${id} before it`))
-      else if (typeOf(item) !== outputTypeOf(items[call]!))
+      if (call === undefined) {
+        if (!isReferred) found.push(problem('orphan-result', `input.${at}`, `no open call ${id} before it`))
+      } else if (typeOf(item) !== outputTypeOf(items[call]!))
         found.push(problem('result-kind', `input.${at}`, `its call wants a ${outputTypeOf(items[call]!)}`))
     }
   })
@@ -66,8 +70,10 @@ const reasoning = eachItem('reasoning', (item, at, items, request) => {
   return leadsToItem(items, at) ? null : 'what it led to is not there'
 })
 
-const loneId = eachItem('lone-id', (item, at, items) =>
-  isMade(item) && idOf(item) !== null && !reasoningBefore(items, at) ? 'its reasoning is not there' : null,
+const loneId = eachItem('lone-id', (item, at, items, { store }) =>
+  mayLoseId(item, store) && idOf(item) !== null && !reasoningBefore(items, at)
+    ? 'its reasoning is not there'
+    : null,
 )
 
 const uniqueIds: Rule = (items) => {
@@ -94,8 +100,7 @@ const parts = eachItem('part', (item) => {
   const { content } = item
   if (typeof content === 'string') return null
   if (!Array.isArray(content) || content.length === 0) return 'it says nothing'
-  const allowed = partsFor(item['role'])
-  return content.every((part) => allowed.has(textOf(fieldsOf(part)?.['type']) ?? ''))
+  return content.every((part) => mayItemHold(item['role'], textOf(fieldsOf(part)?.['type']) ?? ''))
     ? null
     : `a part that a message of role ${textOf(item['role'])} cannot carry`
 })

@@ -204,11 +204,42 @@ const position = (blocks: readonly WireBlock[], call: Call): number =>
   call.result === null ? -1 : blocks.indexOf(call.result.block)
 
 // ---- tools that the provider runs itself ----
-// Call and result stand in one assistant message, the call first. Their content
-// is the provider's own and cannot be made up, so a half pair is left out.
+// Call and result stand in one assistant message, the call first; beside calls of our own the result may come in a later one. Their
+// content is the provider's own and cannot be made up, so a half pair is left out.
 
-/** `open`: the turn is paused and goes on from here, so that a call at its end may still be running. */
-export function pairServerTools(draft: Draft, open: boolean, log: RepairLog): Draft {
+/** `paused`: the turn goes on from there, so that a call at its end may still be running. */
+export function pairServerTools(
+  drafts: readonly Draft[],
+  paused: Draft | null,
+  log: RepairLog,
+): readonly Draft[] {
+  const waiting = waitingCalls(drafts)
+  const begun = new Set<string>()
+  return drafts.map((draft) => pairedIn(draft, draft === paused, { waiting, begun }, log))
+}
+
+/** Calls that are completed in a later answer, or will be: theirs also calls tools of ours. */
+function waitingCalls(drafts: readonly Draft[]): ReadonlySet<string> {
+  const answers = drafts.filter(({ role }) => role === 'assistant')
+  return new Set(
+    answers.flatMap(({ blocks }, at) => {
+      const later = answers.slice(at + 1).flatMap((draft) => draft.blocks)
+      const results = new Set(later.filter(({ type }) => isServerResult(type)).map(resultOf))
+      const isMixed = blocks.some(({ type }) => type === 'tool_use')
+      const calls = isMixed ? blocks.filter(({ type }) => isServerCall(type)) : []
+      return calls.map(({ id }) => rawId(id)).filter((id) => results.has(id) || at === answers.length - 1)
+    }),
+  )
+}
+const resultOf = (block: WireBlock): string => rawId(block['tool_use_id'])
+
+interface Waiting {
+  readonly waiting: ReadonlySet<string>
+  /** Those of them whose call has been seen and whose result has not. */
+  readonly begun: Set<string>
+}
+
+function pairedIn(draft: Draft, open: boolean, { waiting, begun }: Waiting, log: RepairLog): Draft {
   if (!draft.blocks.some((block) => isServerCall(block.type) || isServerResult(block.type))) return draft
   const kept = new Set<number>()
   const calls = new Map<string, number>()
@@ -218,14 +249,19 @@ export function pairServerTools(draft: Draft, open: boolean, log: RepairLog): Dr
       const id = block['id']
       if (typeof id === 'string' && !calls.has(id)) calls.set(id, index)
     } else if (isServerResult(block.type)) {
-      const id = String(block['tool_use_id'])
+      const id = resultOf(block)
       const call = calls.get(id)
+      if (call === undefined && begun.delete(id)) kept.add(index)
       if (call === undefined || answered.has(id)) return
       answered.add(id)
       kept.add(call).add(index)
     } else kept.add(index)
   })
-  if (open) for (const [id, index] of calls) if (!answered.has(id)) kept.add(index)
+  for (const [id, index] of calls) {
+    if (answered.has(id)) continue
+    if (open || waiting.has(id)) kept.add(index)
+    if (waiting.has(id)) begun.add(id)
+  }
   const missing = draft.blocks.filter((_, index) => !kept.has(index))
   for (const block of missing) {
     note(
