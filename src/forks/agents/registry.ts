@@ -79,8 +79,14 @@ export class AgentRegistry {
       if (worktree === undefined || state === 'running') continue
       const swept = await sweepWorktree(git, cwd, worktree, label)
       if (swept === null) continue
-      const left = swept.why ?? `its changes to ${swept.files.length} files are on ${worktree.branch}`
-      const message = `the worktree of agent "${label}" was cleared away: ${left}`
+      const kept =
+        swept.files.length === 0
+          ? 'it had changed nothing'
+          : `its changes to ${swept.files.length} files are on ${worktree.branch}`
+      const message =
+        swept.why === null
+          ? `the worktree of agent "${label}" was cleared away: ${kept}`
+          : `the worktree ${worktree.path} of agent "${label}" could not be cleared away: ${swept.why}`
       listen?.({ type: 'notice', code: 'worktree-cleared', message })
     }
   }
