@@ -116,7 +116,10 @@ async function keepChanges(git: Git, { path, branch }: Worktree, label: string):
 }
 
 /** `:<mode before> <mode after> <hashes> <letter>` and the file, in turn. */
-function changesIn(raw: string): { readonly files: readonly string[]; readonly repositories: readonly string[] } {
+function changesIn(raw: string): {
+  readonly files: readonly string[]
+  readonly repositories: readonly string[]
+} {
   const parts = raw.split('\0').filter((part) => part !== '')
   const files = parts.filter((_, at) => at % 2 === 1)
   return { files, repositories: files.filter((_, at) => parts[2 * at]!.split(' ')[1] === repositoryMode) }
@@ -190,7 +193,9 @@ export async function mergeBranch(git: Git, repository: string, branch: string):
   // Giving ours up would give up the user's.
   const isMerging = await git(repository, 'rev-parse', '--quiet', '--verify', 'MERGE_HEAD')
   if (isMerging.ok)
-    return no('a merge of your own is under way; finish it (git commit) or give it up (git merge --abort) first')
+    return no(
+      'a merge of your own is under way; finish it (git commit) or give it up (git merge --abort) first',
+    )
   const files = await git(repository, 'diff', '--name-only', `HEAD...${branch}`)
   if (!files.ok) return no(files.why)
   const who = await author(git, repository)
