@@ -45,6 +45,8 @@ export class AgentRegistry {
   readonly companion: Companion
   readonly #attended = new Map<string, Attended>()
   readonly #workers = new Map<string, Worker>()
+  /** Those that begin, and are no workers yet. */
+  readonly #starting = new Set<{ readonly parent: Session; readonly ask: AgentAsk }>()
   readonly #leaving = new Set<Promise<unknown>>()
   readonly #post
 
@@ -164,14 +166,23 @@ export class AgentRegistry {
       return no(
         `there is no agent type ${JSON.stringify(ask.type)}. There are: ${this.options.types.map(({ name }) => name).join(', ')}.`,
       )
-    const running = this.workersOf(parent.id).length
+    const begun = [...this.#starting]
+    const running =
+      this.workersOf(parent.id).length + begun.filter((one) => one.parent.id === parent.id).length
     if (running >= defaults.agents.running)
       return no(`${running} agents are running already; wait for one or stop one.`)
-    const taken = ask.name !== undefined && this.#names().some(({ name }) => name === ask.name)
-    if (taken) return no(`the name ${JSON.stringify(ask.name)} is taken.`)
-    if (!ask.forked) return this.#spawn(parent, ask, type, signal)
-    const forked = await forkAgent(parent, ask, type, signal)
-    return forked.ok ? this.#employ(forked.worker, forked.work) : forked
+    const taken = [...this.#names(), ...begun.map((one) => one.ask)].some(({ name }) => name === ask.name)
+    if (ask.name !== undefined && taken) return no(`the name ${JSON.stringify(ask.name)} is taken.`)
+    // Several calls of one answer run side by side.
+    const starting = { parent, ask }
+    this.#starting.add(starting)
+    try {
+      if (!ask.forked) return await this.#spawn(parent, ask, type, signal)
+      const forked = await forkAgent(parent, ask, type, signal)
+      return forked.ok ? this.#employ(forked.worker, forked.work) : forked
+    } finally {
+      this.#starting.delete(starting)
+    }
   }
 
   async #spawn(parent: Session, ask: AgentAsk, type: AgentType, signal: AbortSignal): Promise<Started> {
