@@ -15,6 +15,7 @@ import { prepareWorkspace, unplanned, type WorkspacePorts } from './workspace.ts
 import { forkAgent } from './fork-agent.ts'
 import { companionOf, Inbox } from './inbox.ts'
 import { startProgress } from './progress.ts'
+import { turnReport } from './texts.ts'
 import { sweepWorktree } from './worktree.ts'
 import { runTurnOf, tellTask, Worker, type Finished, type Look } from './worker.ts'
 
@@ -240,7 +241,8 @@ export class AgentRegistry {
       const isStopped = watch.why() !== null || ended.outcome !== 'done'
       worker.unwatch()
       if (worker.about.mode !== 'teammate' || isStopped || worker.isLeaving) return ended
-      const report = this.#messageOf(worker.child, 'turn ended', ended.text, 'message', worker.parent.id)
+      const said = turnReport(ended.text)
+      const report = this.#messageOf(worker.child, 'turn ended', said, 'message', worker.parent.id)
       const handed = await this.#hand(worker.parent.id, report)
       if (handed?.ok === false)
         this.options.listen?.({ type: 'notice', code: 'not-sent', message: handed.why })
