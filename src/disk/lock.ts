@@ -55,12 +55,12 @@ export interface Lock {
 export type LockOutcome =
   /** `left` is the word of the one before, if it gave the lock back in order. */
   | { readonly ok: true; readonly lock: Lock; readonly left?: unknown }
-  /** `held`: what to ask `holds` about while one waits for it. */
+  /** `seen`: what to ask `holds` about while one waits for it. */
   | {
       readonly ok: false
       readonly why: 'taken'
       readonly owner: LockOwner
-      readonly held: Pick<Lock, 'path' | 'epoch' | 'mark'>
+      readonly seen: Pick<Lock, 'path' | 'epoch' | 'mark'>
     }
   | { readonly ok: false; readonly why: 'failed'; readonly failure: Failure }
 
@@ -183,7 +183,7 @@ async function tryToTake(path: string, options: LockOptions): Promise<LockOutcom
       diskTime(fs, join(path, temporaryName(options.unique())), fileMode, options.now)
     const owner = await livingOwner(path, highest, found, options, time)
     if (owner !== null && found.kind !== 'free')
-      return { ok: false, why: 'taken', owner, held: { path, epoch: highest, mark: found.mark } }
+      return { ok: false, why: 'taken', owner, seen: { path, epoch: highest, mark: found.mark } }
     if (found.kind === 'free') ({ left } = found)
   }
   const epoch = highest + 1

@@ -61,8 +61,8 @@ async function untilMoved(keeper: Keeper, taken: Exclude<LockOutcome, { ok: true
   for (let left: number = defaults.memory.lockLooks; left > 0; left--) {
     await (keeper.wait ?? byTimer)(defaults.memory.lockPollMs)
     if (taken.why === 'failed') return
-    const { held } = taken
-    const looked = await attempt('looking at the lock', async () => ({ is: await holds(held, keeper.fs) }))
+    const { seen } = taken
+    const looked = await attempt('looking at the lock', async () => ({ is: await holds(seen, keeper.fs) }))
     if (!looked.ok || !looked.is) return
   }
 }
