@@ -26,6 +26,7 @@ import {
   unlessMissing,
   writeAll,
   type Failure,
+  type FileStat,
   type Result,
   type FileSystem,
 } from './fs.ts'
@@ -54,7 +55,13 @@ export interface Lock {
 export type LockOutcome =
   /** `left` is the word of the one before, if it gave the lock back in order. */
   | { readonly ok: true; readonly lock: Lock; readonly left?: unknown }
-  | { readonly ok: false; readonly why: 'taken'; readonly owner: LockOwner }
+  /** `seen`: what to ask `holds` about while one waits for it. */
+  | {
+      readonly ok: false
+      readonly why: 'taken'
+      readonly owner: LockOwner
+      readonly seen: Pick<Lock, 'path' | 'epoch' | 'mark'>
+    }
   | { readonly ok: false; readonly why: 'failed'; readonly failure: Failure }
 
 export interface LockOptions {
@@ -79,8 +86,8 @@ interface Body extends ProcessIdentity {
 }
 type Found =
   | { readonly kind: 'free'; readonly left?: unknown }
-  | { readonly kind: 'owned'; readonly body: Body; readonly modifiedMs: number }
-  | { readonly kind: 'unreadable'; readonly modifiedMs: number }
+  | { readonly kind: 'owned'; readonly body: Body; readonly modifiedMs: number; readonly mark: string }
+  | { readonly kind: 'unreadable'; readonly modifiedMs: number; readonly mark: string }
 
 const fileMode = 0o600
 const folderMode = 0o700
@@ -123,8 +130,8 @@ export async function lockOwner(
   })
 }
 
-/** Is it still ours? Two looks at names, no reading: cheap enough for every write. */
-export async function holds(lock: Lock, fs: FileSystem): Promise<boolean> {
+/** Is it still ours, or still another's? Two looks at names, no reading: cheap enough for every write and for those who wait. */
+export async function holds(lock: Pick<Lock, 'path' | 'epoch' | 'mark'>, fs: FileSystem): Promise<boolean> {
   const [own, next] = await Promise.all([
     markAt(fs, lock.path, lock.epoch),
     markAt(fs, lock.path, lock.epoch + 1),
@@ -175,7 +182,8 @@ async function tryToTake(path: string, options: LockOptions): Promise<LockOutcom
     const time = (): Promise<number> =>
       diskTime(fs, join(path, temporaryName(options.unique())), fileMode, options.now)
     const owner = await livingOwner(path, highest, found, options, time)
-    if (owner !== null) return { ok: false, why: 'taken', owner }
+    if (owner !== null && found.kind !== 'free')
+      return { ok: false, why: 'taken', owner, seen: { path, epoch: highest, mark: found.mark } }
     if (found.kind === 'free') ({ left } = found)
   }
   const epoch = highest + 1
@@ -284,14 +292,14 @@ async function find(path: string, epoch: number, options: LockOptions): Promise<
       const stat = await file.stat()
       if (stat.kind !== 'file')
         throw Object.assign(new Error(`${path} holds no regular file`), { code: 'EISDIR' })
-      return parsed((await readAt(file, 0, options.maxBytes)).toString('utf8'), stat.modifiedMs)
+      return parsed((await readAt(file, 0, options.maxBytes)).toString('utf8'), stat)
     }),
   )
   // Only superseded epochs are ever removed, so there is a higher one by now and the next try will see it.
   return found ?? { kind: 'free' }
 }
 
-function parsed(text: string, modifiedMs: number): Found {
+function parsed(text: string, { modifiedMs, mark }: FileStat): Found {
   try {
     const body = JSON.parse(text) as Partial<Body & { free: boolean; left: unknown }> | null
     if (body?.free === true) return { kind: 'free', left: body.left }
@@ -305,12 +313,12 @@ function parsed(text: string, modifiedMs: number): Found {
         since: body.since ?? modifiedMs,
         beat: Number.isSafeInteger(body.beat) ? (body.beat ?? null) : null,
       }
-      return { kind: 'owned', body: { host, pid, token, ...known }, modifiedMs }
+      return { kind: 'owned', body: { host, pid, token, ...known }, modifiedMs, mark }
     }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  return { kind: 'unreadable', modifiedMs }
+  return { kind: 'unreadable', modifiedMs, mark }
 }
 
 const beaconOf = (epoch: number): string => `beacon-${epoch}`

@@ -1,6 +1,6 @@
 // Permissions as the preset wires them: rules and mode from the settings, paths from the project.
 import { join } from 'node:path'
-import { dayOf } from '../memory/format/day.ts'
+import { localDay } from '../memory/format/day.ts'
 import { machineFileSystem, type FileSystem } from '../disk/fs.ts'
 import type { GivenRule } from '../settings/rule-list.ts'
 import { ruleLists } from '../settings/rule-list.ts'
@@ -131,6 +131,6 @@ export interface Situation {
 export function modeBlock({ mode, canAnswer, cwd, modelId, now }: Situation): string {
   const may = canAnswer ? modeTexts[mode] : (unasked[mode] ?? modeTexts[mode])
   const who = canAnswer ? '' : ' Nobody can answer questions now.'
-  const date = dayOf(now)
+  const date = localDay(now)
   return fenced('mode', { name: mode, folder: cwd, date, model: modelId }, `${may}${who}`)
 }

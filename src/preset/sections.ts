@@ -1,7 +1,7 @@
 // The system prompt, short because every request pays for it. What is true of everybody is on the static side; what is
 // true of this session from its beginning or its last compaction on the dynamic side; what may change travels in a <mode>
 // block.
-import { dayOf } from '../memory/format/day.ts'
+import { localDay } from '../memory/format/day.ts'
 import { contextRules, safety, toolRules, trust, working } from '../forks/agents/texts.ts'
 import type { SectionDefinition } from '../request/sections.ts'
 import { fenced } from '../transcript/fence.ts'
@@ -68,7 +68,7 @@ export function sectionDefinitions(facts: SectionFacts): readonly SectionDefinit
 
 function environment({ isGit, system, shell, git, now }: SectionFacts): string {
   return [
-    `Session began: ${dayOf(now)}`,
+    `Session began: ${localDay(now)}`,
     // Names of branches and files are whatever somebody called them.
     ...(git === null ? (isGit ? ['In a git repository'] : []) : [fenced('git-state', {}, git)]),
     `Platform: ${system}`,

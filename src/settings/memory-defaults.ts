@@ -30,10 +30,10 @@ export const memoryDefaults = {
   /** Longest ledger that is read, and the size of the pieces it is read in. */
   ledgerBytes: 256 * MB,
   ledgerBlockBytes: 256 * KB,
-  /** How long a writer waits for others, and how long it pauses between two looks: first, and at most. */
+  /** How long a writer waits for others, how long it pauses between two looks, and after how many it asks who owns the lock. */
   lockWaitMs: 30 * second,
   lockPollMs: 5,
-  lockMaxPollMs: 40,
+  lockLooks: 20,
   /** How often giving the lock back is tried. */
   releaseTries: 3,
   /** Memories that only tools vouch for, at most. */

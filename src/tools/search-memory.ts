@@ -1,7 +1,7 @@
 // SearchMemory: the model looks for itself: memories first, earlier sessions when they have nothing or are asked for, and
 // the turns around one hit. Everything found is quoted as data: what only tools or pages said is marked, and no quote
 // can end the element that holds it.
-import { dayOf } from '../memory/format/day.ts'
+import { localDay } from '../memory/format/day.ts'
 import type { MemoryHit, MemorySearch, TurnHit } from '../memory/recall/search.ts'
 import type { Standing } from '../memory/memory.ts'
 import { defaults } from '../settings/defaults.ts'
@@ -69,14 +69,14 @@ const shownMemories = (hits: readonly MemoryHit[]): string =>
   `Memories, best first. \`expand\` with a path shows one; \`where: sessions\` looks further.\n${quoted(
     hits.map(
       ({ path, description, modifiedMs, standing }) =>
-        `- ${path} (${dayOf(modifiedMs)}${standing === 'fenced' ? `; ${fencedWords}` : ''}): ${oneLine(description)}`,
+        `- ${path} (${localDay(modifiedMs)}${standing === 'fenced' ? `; ${fencedWords}` : ''}): ${oneLine(description)}`,
     ),
   )}`
 
 const shownTurns = (hits: readonly TurnHit[]): string =>
   `From earlier sessions, quoted.\n${quoted(
     hits.map(
-      ({ ref, at, speaker, text: words }) => `- ref ${ref} (${dayOf(at)}, ${speaker}): ${oneLine(words)}`,
+      ({ ref, at, speaker, text: words }) => `- ref ${ref} (${localDay(at)}, ${speaker}): ${oneLine(words)}`,
     ),
   )}`
 

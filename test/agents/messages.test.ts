@@ -15,6 +15,7 @@ import {
   type Stage,
 } from './simulated-agents.ts'
 import { until } from '../until.ts'
+import { defaults } from '../../src/settings/defaults.ts'
 
 const send = (to: string, message: string, more: Readonly<Record<string, unknown>> = {}): WireBlock =>
   call('SendMessage', { to, message, summary: message.slice(0, 40), ...more })
@@ -117,6 +118,28 @@ describe('a teammate', () => {
 
 describe('a teammate that must plan', () => {
   const write = (name: string): WireBlock => call('Write', { file_path: name, content: 'made' })
+  it('[AG38] whose report is longer than a message takes is heard by both its ends, and that something is missing', async () => {
+    const long = `REPORT-BEGINS ${'x'.repeat(defaults.mailbox.messageBytes)} REPORT-ENDS`
+    const { preset, simulator, heard } = await stage([
+      { when: 'write a lot', answers: [long] },
+      {
+        when: 'main',
+        answers: replies({
+          'begin it': [agent('mate', 'write a lot', { mode: 'teammate', name: 'ida' })],
+        }),
+      },
+    ])
+    const session = await preset.engine.open()
+    await turn(session.send('begin it'))
+    await until(() => preset.agents.looks(session.id)[0]?.isIdle === true)
+    await turn(session.send('go on'))
+    expect(bodiesOf(simulator, 'main').at(-1)).toMatch(
+      /REPORT-BEGINS.*characters are left out here.*REPORT-ENDS/u,
+    )
+    expect(heard.filter((event) => event.type === 'notice' && event.code === 'not-sent')).toEqual([])
+    await session.close()
+  })
+
   const touch = (name: string): WireBlock => call('Bash', { command: `touch ${name}` })
 
   it('[AG35] changes nothing until the one who started it approves, whatever anybody else says', async () => {

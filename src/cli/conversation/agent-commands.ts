@@ -140,7 +140,9 @@ async function merge(context: CommandContext, session: Session, word: string): P
       `${safeLine(row.worktree.branch)} was not merged, and nothing was changed:${where} ${safeLine(merged.why)}`,
     )
   }
-  context.place.io.out(`merged ${merged.files.length} files: ${safeLine(merged.files.join(', '))}\n`)
+  const stays =
+    merged.branchStays === undefined ? '' : `; the branch ${row.worktree.branch} stays: ${merged.branchStays}`
+  context.place.io.out(`merged ${merged.files.length} files: ${safeLine(merged.files.join(', ') + stays)}\n`)
   return exits.done
 }
 

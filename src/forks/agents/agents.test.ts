@@ -33,6 +33,13 @@ describe('types of agents', () => {
         limits: { rounds: 3, ms: 120_000, tokens: defaults.agents.tokens, dollars: 0.5 },
       },
     })
+    // As some editors save it.
+    expect(
+      await readType(`\uFEFF${text.replaceAll('\n', '\r\n').replace('---', '--- ')}`, 'user'),
+    ).toMatchObject({
+      ok: true,
+      type: { name: 'scout', prompt: 'Look.' },
+    })
     const bad = [
       'no front',
       '---\nname: A B\ndescription: x\n---\np',

@@ -15,6 +15,7 @@ import { prepareWorkspace, unplanned, type WorkspacePorts } from './workspace.ts
 import { forkAgent } from './fork-agent.ts'
 import { companionOf, Inbox } from './inbox.ts'
 import { startProgress } from './progress.ts'
+import { turnReport } from './texts.ts'
 import { sweepWorktree } from './worktree.ts'
 import { runTurnOf, tellTask, Worker, type Finished, type Look } from './worker.ts'
 
@@ -45,6 +46,8 @@ export class AgentRegistry {
   readonly companion: Companion
   readonly #attended = new Map<string, Attended>()
   readonly #workers = new Map<string, Worker>()
+  /** Those that begin, and are no workers yet. */
+  readonly #starting = new Set<{ readonly parent: Session; readonly ask: AgentAsk }>()
   readonly #leaving = new Set<Promise<unknown>>()
   readonly #post
 
@@ -79,8 +82,14 @@ export class AgentRegistry {
       if (worktree === undefined || state === 'running') continue
       const swept = await sweepWorktree(git, cwd, worktree, label)
       if (swept === null) continue
-      const left = swept.why ?? `its changes to ${swept.files.length} files are on ${worktree.branch}`
-      const message = `the worktree of agent "${label}" was cleared away: ${left}`
+      const kept =
+        swept.files.length === 0
+          ? 'it had changed nothing'
+          : `its changes to ${swept.files.length} files are on ${worktree.branch}`
+      const message =
+        swept.why === null
+          ? `the worktree of agent "${label}" was cleared away: ${kept}`
+          : `the worktree ${worktree.path} of agent "${label}" could not be cleared away: ${swept.why}`
       listen?.({ type: 'notice', code: 'worktree-cleared', message })
     }
   }
@@ -158,14 +167,23 @@ export class AgentRegistry {
       return no(
         `there is no agent type ${JSON.stringify(ask.type)}. There are: ${this.options.types.map(({ name }) => name).join(', ')}.`,
       )
-    const running = this.workersOf(parent.id).length
+    const begun = [...this.#starting]
+    const running =
+      this.workersOf(parent.id).length + begun.filter((one) => one.parent.id === parent.id).length
     if (running >= defaults.agents.running)
       return no(`${running} agents are running already; wait for one or stop one.`)
-    const taken = ask.name !== undefined && this.#names().some(({ name }) => name === ask.name)
-    if (taken) return no(`the name ${JSON.stringify(ask.name)} is taken.`)
-    if (!ask.forked) return this.#spawn(parent, ask, type, signal)
-    const forked = await forkAgent(parent, ask, type, signal)
-    return forked.ok ? this.#employ(forked.worker, forked.work) : forked
+    const taken = [...this.#names(), ...begun.map((one) => one.ask)].some(({ name }) => name === ask.name)
+    if (ask.name !== undefined && taken) return no(`the name ${JSON.stringify(ask.name)} is taken.`)
+    // Several calls of one answer run side by side.
+    const starting = { parent, ask }
+    this.#starting.add(starting)
+    try {
+      if (!ask.forked) return await this.#spawn(parent, ask, type, signal)
+      const forked = await forkAgent(parent, ask, type, signal)
+      return forked.ok ? this.#employ(forked.worker, forked.work) : forked
+    } finally {
+      this.#starting.delete(starting)
+    }
   }
 
   async #spawn(parent: Session, ask: AgentAsk, type: AgentType, signal: AbortSignal): Promise<Started> {
@@ -223,7 +241,8 @@ export class AgentRegistry {
       const isStopped = watch.why() !== null || ended.outcome !== 'done'
       worker.unwatch()
       if (worker.about.mode !== 'teammate' || isStopped || worker.isLeaving) return ended
-      const report = this.#messageOf(worker.child, 'turn ended', ended.text, 'message', worker.parent.id)
+      const said = turnReport(ended.text)
+      const report = this.#messageOf(worker.child, 'turn ended', said, 'message', worker.parent.id)
       const handed = await this.#hand(worker.parent.id, report)
       if (handed?.ok === false)
         this.options.listen?.({ type: 'notice', code: 'not-sent', message: handed.why })

@@ -2,6 +2,7 @@
 import type { Section } from '../../transcript/fact.ts'
 import type { AgentType } from './types.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { headOf, tailOf } from '../../tools/outcome.ts'
 import { fenced, pathText, fenceTags, weightOf } from '../../transcript/fence.ts'
 import { leaderName } from '../mailbox/message.ts'
 import { expandCall } from '../../transcript/markers.ts'
@@ -46,6 +47,17 @@ const team = (name: string): string =>
 
 const planFirst =
   'Your calls are read-only until your plan is approved. Investigate, then send your plan to "leader" with kind plan-approval-request and end your turn; the answer begins your next one.'
+
+/** What a teammate says at the end of a turn, as a message can take it. */
+export function turnReport(text: string): string {
+  const { reportHeadChars, reportTailChars } = defaults.agents
+  if (Buffer.byteLength(JSON.stringify(text)) <= defaults.mailbox.messageBytes - envelopeBytes) return text
+  const [head, tail] = [headOf(text, reportHeadChars), tailOf(text, reportTailChars)]
+  const left = text.length - head.length - tail.length
+  return `${head}\n[… ${left} characters are left out here: it said more than a message takes. Ask for them in parts, or in a file. …]\n${tail}`
+}
+/** What a message has beside its text. */
+const envelopeBytes = 2 * 1024
 
 export const forkDirective = (task: string): string =>
   fenced(

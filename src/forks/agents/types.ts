@@ -118,7 +118,7 @@ const shape = z.strictObject({
 type ReadType = OrWhy<{ readonly type: AgentType }>
 
 export async function readType(text: string, from: AgentType['from']): Promise<ReadType> {
-  const [, front, prompt] = /^---\r?\n([\s\S]*?)\r?\n---\r?\n([\s\S]*)$/.exec(text) ?? []
+  const [, front, prompt] = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*\r?\n([\s\S]*)$/.exec(text) ?? []
   if (front === undefined || prompt === undefined)
     return no('it must begin with --- and its fields, and --- before the prompt')
   const values = await yamlOf(front)

@@ -1,14 +1,15 @@
 // A working tree of its own for an agent, so that two that change the same files do not meet. It begins at the commit
 // the repository stands at, on a branch of its own; when the agent has ended its changes are committed there and the
-// folder goes; a branch without changes goes with it. Merging takes the branch into the working tree of the user and
-// removes it; where the two do not fit, nothing is changed and the branch stays.
+// folder goes; a branch without changes goes with it. What no commit of the branch can hold leaves the folder where it is.
+// Merging takes the branch into the working tree of the user and removes it; where the two do not fit, nothing is changed
+// and the branch stays.
 //
 // Git reads half-written worktrees of others: one that is added or removed while another is can fail. So those of one
 // repository take turns in a process, and a step that another process disturbed is tried again.
 //
 //   <root>/<name>      the folder        pal/<name>      the branch
 import type { OrWhy } from '../../disk/failure.ts'
-import { rm, rmdir } from 'node:fs/promises'
+import { realpath, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { spawn } from 'node:child_process'
@@ -30,7 +31,12 @@ export interface Ended {
 }
 
 type Merged =
-  | { readonly ok: true; readonly files: readonly string[] }
+  | {
+      readonly ok: true
+      readonly files: readonly string[]
+      /** Why the branch is still there. */
+      readonly branchStays?: string
+    }
   | { readonly ok: false; readonly why: string; readonly conflicts: readonly string[] }
 
 const branchPrefix = 'pal/'
@@ -61,27 +67,66 @@ export function endWorktree(
 async function clearAway(
   git: Git,
   repository: string,
-  { path, branch }: Worktree,
+  worktree: Worktree,
   base: string,
   label: string,
 ): Promise<Ended> {
+  const { path, branch } = worktree
   const left = (why: string): Ended => ({ files: [], why })
-  const status = await insistently(() => git(path, 'status', '--porcelain'))
-  if (!status.ok) return left(status.why)
-  if (status.out !== '') {
-    const staged = await insistently(() => git(path, 'add', '--all'))
-    const kept = staged.ok ? await insistently(() => commit(git, path, label)) : staged
-    if (!kept.ok) return left(`its changes could not be kept: ${kept.why}. They lie in ${path}`)
-  }
-  const changed = await git(path, 'diff', '--name-only', base, 'HEAD')
+  const why = (await folderAt(path)) === null ? null : await keepChanges(git, worktree, label)
+  if (why !== null) return left(why)
+  // Of the branch, not of what the folder stands at: whoever works in it may have gone elsewhere.
+  const changed = await git(repository, 'diff', '--raw', '--no-renames', '-z', base, `refs/heads/${branch}`)
   if (!changed.ok) return left(changed.why)
+  const { files, repositories } = changesIn(changed.out)
+  if (repositories.length > 0)
+    return left(
+      `${repositories.join(', ')}: a repository of its own, whose files no commit here can hold. They lie in ${path}`,
+    )
   const removed = await removeFolder(git, repository, path)
   if (!removed.ok) return left(removed.why)
-  const files = changed.out === '' ? [] : changed.out.split('\n')
   if (files.length > 0) return { files, why: null }
   const gone = await insistently(() => git(repository, 'branch', '-D', branch))
   return { files, why: gone.ok ? null : gone.why }
 }
+
+/** Commits what is not committed, and sees to it that the branch has every commit. Why that cannot be, or null. */
+async function keepChanges(git: Git, { path, branch }: Worktree, label: string): Promise<string | null> {
+  const status = await insistently(() => git(path, 'status', '--porcelain'))
+  if (!status.ok) return status.why
+  const at = await git(path, 'symbolic-ref', '--quiet', 'HEAD')
+  const isOnBranch = at.ok && at.out === `refs/heads/${branch}`
+  if (status.out !== '') {
+    // On a branch that is somebody else's nothing is committed.
+    const head = isOnBranch ? at : await git(path, 'update-ref', '--no-deref', 'HEAD', 'HEAD')
+    const staged = head.ok ? await insistently(() => git(path, 'add', '--all')) : head
+    const kept = staged.ok ? await insistently(() => commit(git, path, label)) : staged
+    if (!kept.ok) return `its changes could not be kept: ${kept.why}. They lie in ${path}`
+  }
+  if (isOnBranch) return null
+  const isOn = async (older: string, newer: string): Promise<boolean> =>
+    (await git(path, 'merge-base', '--is-ancestor', older, newer)).ok
+  const own = `refs/heads/${branch}`
+  if (await isOn('HEAD', own)) return null
+  const isThere = (await git(path, 'rev-parse', '--quiet', '--verify', own)).ok
+  if (isThere && !(await isOn(own, 'HEAD')))
+    return `it has commits that ${branch} does not have, and the other way round. They lie in ${path}`
+  const moved = await git(path, 'branch', '--force', branch, 'HEAD')
+  return moved.ok ? null : `${moved.why}. Its commits lie in ${path}`
+}
+
+/** `:<mode before> <mode after> <hashes> <letter>` and the file, in turn. */
+function changesIn(raw: string): {
+  readonly files: readonly string[]
+  readonly repositories: readonly string[]
+} {
+  const parts = raw.split('\0').filter((part) => part !== '')
+  const files = parts.filter((_, at) => at % 2 === 1)
+  return { files, repositories: files.filter((_, at) => parts[2 * at]!.split(' ')[1] === repositoryMode) }
+}
+const repositoryMode = '160000'
+
+const folderAt = (path: string): Promise<string | null> => realpath(path).catch(() => null)
 
 /** What a process that died has left: its changes are kept on the branch, and the folder goes. Null: nothing was there. */
 export async function sweepWorktree(
@@ -91,7 +136,11 @@ export async function sweepWorktree(
   label: string,
 ): Promise<Ended | null> {
   const listed = await git(repository, 'worktree', 'list', '--porcelain')
-  if (!listed.ok || !listed.out.split('\n').includes(`worktree ${worktree.path}`)) return null
+  if (!listed.ok) return null
+  // Git names the folder by where it really lies.
+  const names = [worktree.path, (await folderAt(worktree.path)) ?? worktree.path]
+  const lines = listed.out.split('\n')
+  if (!names.some((name) => lines.includes(`worktree ${name}`))) return null
   const base = await git(repository, 'merge-base', 'HEAD', worktree.branch)
   return base.ok ? endWorktree(git, repository, worktree, base.out, label) : { files: [], why: base.why }
 }
@@ -141,6 +190,12 @@ async function removeFolder(git: Git, repository: string, path: string): Promise
 export async function mergeBranch(git: Git, repository: string, branch: string): Promise<Merged> {
   const no = (why: string, conflicts: readonly string[] = []): Merged => ({ ok: false, why, conflicts })
   if (!branch.startsWith(branchPrefix)) return no(`${branch} is not the branch of an agent`)
+  // Giving ours up would give up the user's.
+  const isMerging = await git(repository, 'rev-parse', '--quiet', '--verify', 'MERGE_HEAD')
+  if (isMerging.ok)
+    return no(
+      'a merge of your own is under way; finish it (git commit) or give it up (git merge --abort) first',
+    )
   const files = await git(repository, 'diff', '--name-only', `HEAD...${branch}`)
   if (!files.ok) return no(files.why)
   const who = await author(git, repository)
@@ -151,7 +206,8 @@ export async function mergeBranch(git: Git, repository: string, branch: string):
     return no(merged.why, conflicts.out === '' ? [] : conflicts.out.split('\n'))
   }
   const gone = await git(repository, 'branch', '-d', branch)
-  return gone.ok ? { ok: true, files: files.out === '' ? [] : files.out.split('\n') } : no(gone.why)
+  const taken = files.out === '' ? [] : files.out.split('\n')
+  return gone.ok ? { ok: true, files: taken } : { ok: true, files: taken, branchStays: gone.why }
 }
 
 // Git, asked as a program with plain arguments: no shell, no question, no pager. The repository may be anybody's, so what
@@ -172,6 +228,9 @@ const calm = [
   'core.hooksPath=/dev/null',
   '-c',
   'core.fsmonitor=false',
+  // Names as they are.
+  '-c',
+  'core.quotePath=false',
   '-c',
   'safe.bareRepository=explicit',
   '-c',

@@ -236,9 +236,20 @@ it('[DR32] days are those of the user’s time zone, whatever day it is elsewher
       }),
     )
   // Sunday evening there, Monday morning in Greenwich and noon in Tokyo.
-  expect(inZone('America/Los_Angeles')).toEqual([
-    '2026-11-15',
-    'due 2026-11-16, said 2026-11-14, or 2026-11-20',
-  ])
-  expect(inZone('Asia/Tokyo')).toEqual(['2026-11-16', 'due 2026-11-17, said 2026-11-15, or 2026-11-20'])
+  expect(inZone('America/Los_Angeles')).toEqual({
+    day: '2026-11-15',
+    text: 'due 2026-11-16, said 2026-11-14, or 2026-11-20',
+    began: '2026-11-15',
+    mode: '2026-11-15',
+    saved: '2026-11-15, today',
+  })
+  expect(inZone('Asia/Tokyo')).toEqual({
+    day: '2026-11-16',
+    text: 'due 2026-11-17, said 2026-11-15, or 2026-11-20',
+    began: '2026-11-16',
+    mode: '2026-11-16',
+    saved: '2026-11-16, today',
+  })
+  expect(inZone('America/New_York')).toMatchObject({ saved: '2026-11-15, today' })
+  expect(inZone('Europe/Berlin')).toMatchObject({ saved: '2026-11-15, the day before this message' })
 })

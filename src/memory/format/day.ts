@@ -10,3 +10,8 @@ export const dayOf = (at: number): string => new Date(at).toISOString().slice(0,
 
 /** The user's day then. */
 export const localDay = (at: number): string => dayOf(localMoment(at))
+
+/** How many of the user's days lie between two moments: none within one day, one from an evening to the next morning. */
+export const daysBetween = (from: number, to: number): number =>
+  (Date.parse(localDay(to)) - Date.parse(localDay(from))) / dayMs
+const dayMs = 24 * 60 * minuteMs

@@ -7,6 +7,15 @@ import { hiddenIn, withoutHidden } from './hidden.ts'
 import { indexOf, type IndexEntry } from './index-file.ts'
 
 describe('frontmatter', () => {
+  it('[ME16] a number in the frontmatter is what was written: a version, a name with its zeros', () => {
+    const text = '---\nname: 007\ndescription: 1.10\ntriggers: [3.10, python, 0x1F, true]\n---\nx'
+    expect(readMemoryText(text).head).toMatchObject({
+      name: '007',
+      description: '1.10',
+      triggers: ['3.10', 'python', '0x1F', 'true'],
+    })
+  })
+
   it('[ME16] reads what models write: colons, hashes, dashes, quotes, unknown types, none at all', () => {
     const head = (front: string) => readMemoryText(`---\n${front}\n---\nbody\n---\nmore`).head
     expect(head('name: fix #12\ndescription: see issue #3 # a comment').name).toBe('fix #12')

@@ -13,7 +13,7 @@
 //
 // Keys and comments we do not know are kept byte for byte: a change touches the lines of the keys it changes. What is
 // no YAML because a model forgot quotes ("description: use when: …") is still read, line by line.
-import { isMap, isScalar, parseDocument, stringify, type Document } from 'yaml'
+import { isMap, isScalar, parseDocument, stringify, type Document, type Scalar } from 'yaml'
 import { memoryTypes, noHead, type MemoryHead, type MemoryType } from '../memory.ts'
 
 export interface MemoryText {
@@ -123,11 +123,15 @@ function fromDocument(document: Document, front: string): Record<string, unknown
   for (const { key, value } of contents.items) {
     if (!isScalar(key) || typeof key.value !== 'string') continue
     values[key.value] = isScalar(value)
-      ? scalarText(value.value, value.type, value.range, front)
+      ? scalarText(writtenIn(value), value.type, value.range, front)
       : (removedSecret(value, front) ?? plainOf(value, document))
   }
   return values
 }
+
+/** A number as it was written: 3.10 is a version, and 007 a name. */
+const writtenIn = ({ value, source }: Scalar): unknown =>
+  typeof value === 'number' || typeof value === 'boolean' ? (source ?? value) : value
 
 /** `#12` behind a plain text is the text's, not a comment: a comment has a blank behind its sign. */
 function scalarText(
@@ -163,7 +167,7 @@ function removedSecret(value: unknown, front: string): string | null {
 function plainOf(value: unknown, document: Document): unknown {
   const items = (value as { readonly items?: readonly unknown[] } | null)?.items
   if (items === undefined || document.errors.length > 0) return undefined
-  return items.flatMap((item) => (isScalar(item) && item.value !== null ? [textOf(item.value)] : []))
+  return items.flatMap((item) => (isScalar(item) && item.value !== null ? [textOf(writtenIn(item))] : []))
 }
 
 function fromLines(front: string): Record<string, unknown> {

@@ -2,7 +2,14 @@
 // that no update is lost, and is made whole. Failures are values; the lock is given back whatever happens.
 import { join } from 'node:path'
 import { attempt, makeFolders, type Failure, type Result } from '../../disk/fs.ts'
-import { releaseLock, takeLock, type Lock, type LockOptions } from '../../disk/lock.ts'
+import {
+  holds,
+  releaseLock,
+  takeLock,
+  type Lock,
+  type LockOptions,
+  type LockOutcome,
+} from '../../disk/lock.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { fileNow, folderMode, put, versionText, type Keeper } from './keeper.ts'
 import { objectIn } from '../../transcript/json.ts'
@@ -27,11 +34,7 @@ async function locked<T extends object>(keeper: Keeper, work: () => Promise<Resu
   const options = lockOptions(keeper)
   const path = join(keeper.place.state, 'lock')
   const end = keeper.clock.now() + defaults.memory.lockWaitMs
-  for (
-    let pause: number = defaults.memory.lockPollMs;
-    ;
-    pause = Math.min(2 * pause, defaults.memory.lockMaxPollMs)
-  ) {
+  for (;;) {
     const taken = await takeLock(path, options)
     if (taken.ok) {
       try {
@@ -46,7 +49,21 @@ async function locked<T extends object>(keeper: Keeper, work: () => Promise<Resu
     const isBusy = taken.why === 'taken' || taken.failure.code === 'busy'
     if (!isBusy && taken.why === 'failed') return { ok: false, failure: taken.failure }
     if (keeper.clock.now() > end) return { ok: false, failure: busy(keeper.place.root) }
-    await (keeper.wait ?? byTimer)(pause)
+    await untilMoved(keeper, taken)
+  }
+}
+
+/**
+ * Until the lock changes hands, which costs little to see, so that nobody waits much longer than the work of others takes. Or
+ * for a while: who died gives nothing back.
+ */
+async function untilMoved(keeper: Keeper, taken: Exclude<LockOutcome, { ok: true }>): Promise<void> {
+  for (let left: number = defaults.memory.lockLooks; left > 0; left--) {
+    await (keeper.wait ?? byTimer)(defaults.memory.lockPollMs)
+    if (taken.why === 'failed') return
+    const { seen } = taken
+    const looked = await attempt('looking at the lock', async () => ({ is: await holds(seen, keeper.fs) }))
+    if (!looked.ok || !looked.is) return
   }
 }
 

@@ -3,13 +3,13 @@
 // set was made from are changed: what somebody else wrote meanwhile stays.
 import { refused } from '../../disk/failure.ts'
 import { dirname, join } from 'node:path'
-import { attempt, makeFolders, syncFolder, type Result } from '../../disk/fs.ts'
+import { attempt, makeFolders, syncFolder, unlessMissing, type Result } from '../../disk/fs.ts'
 import { keepIndex } from './index-keeping.ts'
 import { alone } from './alone.ts'
 import { clearLeftovers, fileNow, put, versionText, type Keeper } from './keeper.ts'
 import { changeRecord, type Removed, type Written } from './records.ts'
 import { objectIn } from '../../transcript/json.ts'
-import { replaceFile } from '../../disk/replace.ts'
+import { removeIfThere, replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { MemoryHead, Provenance } from '../memory.ts'
 import type { Writer } from '../memory-store.ts'
@@ -34,6 +34,11 @@ export async function undoSet(keeper: Keeper, id: string): Promise<Made> {
     const undone = new Set(done.sets.flatMap(({ undoes }) => (undoes === null ? [] : [undoes])))
     const target = done.sets.findLast((set) => set.via === 'dream' && !undone.has(set.id))
     if (target === undefined) return refused('not-found', 'there is nothing left to revert')
+    if (target.isForgotten === true)
+      return refused(
+        'not-found',
+        'something that the last consolidation changed was forgotten since, so it cannot be reverted as a whole; pal memory revert restores single memories',
+      )
     const changes: SetChange[] = []
     for (const { file, before: old, after, head, by } of target.changes) {
       const now = await fileNow(keeper, file)
@@ -98,14 +103,15 @@ async function carryOut(keeper: Keeper, set: ChangeSet, change: SetChange): Prom
   const now = await fileNow(keeper, file)
   if (!now.ok) return now
   if (now.sha !== before && now.sha !== after) return { ok: true }
+  const text = await versionText(keeper, after)
+  // A version that is gone was forgotten, and nobody waits for it.
+  if (!text.ok) return text.failure.code === 'not-found' ? { ok: true } : text
   if (!isNoted(keeper.ledger.versionsOf(file).at(-1), set, change)) {
     const record = changeRecord({ ...change, at: set.at, via: set.via }, after, change.head)
     const noted = await keeper.ledger.append(record, keeper.unique)
     if (!noted.ok) return noted
   }
-  if (now.sha === after) return { ok: true }
-  const text = await versionText(keeper, after)
-  return text.ok ? await put(keeper, file, text.text, now.mark) : text
+  return now.sha === after ? { ok: true } : await put(keeper, file, text.text, now.mark)
 }
 
 const isNoted = (last: Written | Removed | undefined, set: ChangeSet, { after }: SetChange): boolean =>
@@ -122,6 +128,8 @@ const isNoted = (last: Written | Removed | undefined, set: ChangeSet, { after }:
 //
 //   {"v":1,"id":"…","at":…,"via":"dream","undoes":null,"told":["…"],
 //    "changes":[{"file":"a.md","before":"<sha>"|null,"after":"<sha>"|null,"head":{…}|null,"by":{…}}]}
+//
+// One that changed what was forgotten since says "isForgotten":true, has no changes and cannot be taken back.
 
 export interface SetChange {
   readonly file: string
@@ -141,6 +149,8 @@ interface ChangeSet {
   /** What was done and why, a line each, for people. */
   readonly report: readonly string[]
   readonly changes: readonly SetChange[]
+  /** Something it changed was forgotten: what it did is not said any more. */
+  readonly isForgotten?: boolean | undefined
 }
 
 const underWay = ({ place }: Keeper): string => join(place.state, 'set-under-way.json')
@@ -148,8 +158,12 @@ const folderOf = ({ place }: Keeper): string => join(place.state, 'sets')
 
 /** From here on the set counts. */
 export async function commit(keeper: Keeper, set: ChangeSet): Promise<Result<object>> {
-  const bytes = Buffer.from(`${JSON.stringify({ v: 1, ...set })}\n`)
-  return await replaceFile(keeper.fs, underWay(keeper), bytes, {
+  return await writeSet(keeper, underWay(keeper), set)
+}
+
+async function writeSet(keeper: Keeper, path: string, set: ChangeSet): Promise<Result<object>> {
+  const bytes = Buffer.from(`${JSON.stringify({ ...set, v: 1 })}\n`)
+  return await replaceFile(keeper.fs, path, bytes, {
     mode: defaults.memory.fileMode,
     unique: keeper.unique,
   })
@@ -169,20 +183,50 @@ export const finished = (keeper: Keeper, { at, id }: ChangeSet): Promise<Result<
 
 /** The sets that were made, oldest first. */
 export async function doneSets(keeper: Keeper): Promise<Result<{ sets: readonly ChangeSet[] }>> {
-  const listed = await attempt('listing the change sets', async () => ({
-    names: await keeper.fs.names(folderOf(keeper)),
-  }))
-  if (!listed.ok) return listed.failure.code === 'not-found' ? { ok: true, sets: [] } : listed
-  const names = listed.names
-    .filter((name) => /^\d+-[\w-]+\.json$/.test(name))
-    .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
+  const listed = await setNames(keeper)
+  if (!listed.ok) return listed
   const sets: ChangeSet[] = []
-  for (const name of names.slice(-defaults.consolidation.setsRead)) {
+  for (const name of listed.names.slice(-defaults.consolidation.setsRead)) {
     const read = await readSet(keeper, join(folderOf(keeper), name))
     if (!read.ok) return read
     if (read.set !== null) sets.push(read.set)
   }
   return { ok: true, sets }
+}
+
+async function setNames(keeper: Keeper): Promise<Result<{ names: readonly string[] }>> {
+  return await attempt('listing the change sets', async () => {
+    const names = (await unlessMissing(keeper.fs.names(folderOf(keeper)))) ?? []
+    return {
+      names: names
+        .filter((name) => /^\d+-[\w-]+\.json$/.test(name))
+        .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)),
+    }
+  })
+}
+
+/** Sets that were made say nothing of these files any more, nor what they did: their reports quote memories. */
+export async function withoutWords(keeper: Keeper, files: ReadonlySet<string>): Promise<Result<object>> {
+  const listed = await setNames(keeper)
+  if (!listed.ok) return listed
+  for (const name of listed.names) {
+    const path = join(folderOf(keeper), name)
+    const read = await readSet(keeper, path)
+    if (!read.ok && read.failure.code !== 'damaged') return read
+    const set = read.ok ? read.set : null
+    const isTouched = set?.changes.some(({ file }) => files.has(file)) === true
+    if (set !== null && !isTouched && set.report.length === 0) continue
+    const done =
+      set === null
+        ? await attempt('removing a damaged set', async () => void (await removeIfThere(keeper.fs, path)))
+        : await writeSet(keeper, path, {
+            ...set,
+            report: [],
+            ...(isTouched ? { changes: [], isForgotten: true } : {}),
+          })
+    if (!done.ok) return done
+  }
+  return { ok: true }
 }
 
 async function archive(keeper: Keeper, name: string): Promise<Result<object>> {

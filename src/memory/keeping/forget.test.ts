@@ -1,12 +1,14 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folder } from '../../../test/memory/folder.ts'
 import { from, fromTool, keeperIn, memoryText } from '../../../test/memory/memories.ts'
+import { readMemoryText } from '../format/frontmatter.ts'
 import type { Provenance } from '../memory.ts'
 import { applyWrite } from './apply.ts'
+import { commit, finishSet, undoSet } from './change-sets.ts'
 import { forget } from './forget.ts'
-import type { Keeper } from './keeper.ts'
+import { keepVersion, type Keeper } from './keeper.ts'
 import { revert } from './revert.ts'
 
 async function save(keeper: Keeper, file: string, text: string, by: Provenance = from()) {
@@ -52,6 +54,73 @@ describe('forgetting', () => {
       kind: 'refused',
       code: 'forgotten',
     })
+  })
+
+  it('[ME90] leaves no word in change sets, in what was seen in the project and in what a dead writer began', async () => {
+    const base = await folder()
+    const keeper = keeperIn(base)
+    const { root, state } = keeper.place
+    const secret = 'Zacharias signs with src/ring.ts on port 4711.'
+    await save(keeper, 'ring.md', memoryText('ring', { description: secret, body: secret }))
+    await save(keeper, 'other.md', memoryText('other', { body: 'The port of other is 8080.' }))
+    await mkdir(join(root, 'deep'))
+    await save(keeper, 'deep/c.md', memoryText('c'))
+    const joined = memoryText('joined', { description: secret, body: secret })
+    const made = await applyWrite(
+      keeper,
+      [
+        { file: 'joined.md', text: joined, by: from() },
+        { file: 'ring.md', text: null, by: from({ from: ['joined.md'] }) },
+      ],
+      from(),
+      { via: 'dream', set: { id: 'set-1', report: [`left out: ${secret}`] } },
+    )
+    expect(made.ok).toBe(true)
+    const seen = { 'path:src/ring.ts': 1, 'value:zacharia,port=4711': 2, 'value:port=8080': 3 }
+    await writeFile(join(state, 'claims.json'), JSON.stringify({ v: 1, seen }))
+    for (const begun of [
+      join(root, '.pal-1.tmp'),
+      join(root, 'deep', '.pal-2.tmp'),
+      join(state, '.pal-3.tmp'),
+    ])
+      await writeFile(begun, secret)
+    expect(await forget(keeper, { file: 'joined.md' })).toMatchObject({ ok: true, removed: ['joined.md'] })
+    expect(await bytesBelow(base)).not.toMatch(/Zacharia|zacharia|ring\.ts|ring\.md|joined|4711/)
+    expect(JSON.parse(await readFile(join(state, 'claims.json'), 'utf8'))).toEqual({
+      v: 1,
+      seen: { 'value:port=8080': 3 },
+    })
+    expect(await undoSet(keeper, 'set-2')).toMatchObject({
+      ok: false,
+      failure: { message: expect.stringContaining('was forgotten since') as string },
+    })
+  })
+
+  it('[ME91] finishes a set that was broken off first, and one whose texts were forgotten holds up nobody', async () => {
+    for (const isForgottenFirst of [false, true]) {
+      const base = await folder()
+      const keeper = keeperIn(base)
+      await save(keeper, 'a.md', memoryText('a'))
+      const text = memoryText('joined')
+      const kept = await keepVersion(keeper, text)
+      if (!kept.ok) throw new Error(kept.failure.message)
+      await keeper.ledger.refresh()
+      const [head, by] = [readMemoryText(text).head, from()]
+      await commit(keeper, {
+        id: 'set-1',
+        at: 1,
+        via: 'dream',
+        undoes: null,
+        report: [],
+        changes: [{ file: 'joined.md', before: null, after: kept.sha, head, by }],
+      })
+      if (isForgottenFirst) await rm(join(keeper.place.state, 'versions', kept.sha!))
+      expect(await forget(keeper, { file: 'a.md' })).toMatchObject({ ok: true, removed: ['a.md'] })
+      expect(await finishSet(keeperIn(base))).toEqual({ ok: true, set: null })
+      expect(await readdir(keeper.place.root)).toEqual(
+        isForgottenFirst ? expect.not.arrayContaining(['joined.md']) : ['MEMORY.md', 'joined.md'],
+      )
+    }
   })
 
   it('[ME13] of a session takes back what it changed, with what was built on it, and keeps what was before', async () => {

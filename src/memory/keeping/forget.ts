@@ -1,14 +1,15 @@
 // Forgetting is complete: the file, every version of its text, every record of it, its line in the index.
 // What stays is that it was forgotten: the session or source by name, and salted fingerprints of its sentences, so that
 // it is not learnt again. A memory that others have a part in goes back to what it was before the forgotten part came.
-import { attempt, unlessMissing, type Result } from '../../disk/fs.ts'
+import { attempt, type Result } from '../../disk/fs.ts'
 import { readBytes } from '../files.ts'
 import type { Provenance } from '../memory.ts'
 import { put, readVersion, versionFile, versionText, type Keeper } from './keeper.ts'
 import { dropIndex, keepIndex } from './index-keeping.ts'
 import { alone } from './alone.ts'
+import { finishPending } from './change-sets.ts'
+import { removeRecallIndex, removeTraces } from './traces.ts'
 import type { LedgerRecord } from './records.ts'
-import { storedVectorsFile, storedIndexFile } from '../recall/stored-index.ts'
 import { createHmac } from 'node:crypto'
 import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
@@ -30,8 +31,12 @@ export interface Forgot {
 export async function forget(keeper: Keeper, what: ForgetWhat): Promise<Result<Forgot>> {
   return await alone(keeper, async () => {
     const { ledger, clock } = keeper
+    // A set that was broken off would bring back what goes now.
+    const whole = await finishPending(keeper)
+    if (!whole.ok) return whole
     const records = ledger.records()
-    const gone = new Set(records.filter((record) => isMeant(what, record)).map(({ n }) => n))
+    const isMeant = meaning(what, records)
+    const gone = new Set(records.filter(isMeant).map(({ n }) => n))
     // What was built on a forgotten version holds its words.
     const words = new Set<string>()
     for (const record of records) {
@@ -43,7 +48,7 @@ export async function forget(keeper: Keeper, what: ForgetWhat): Promise<Result<F
       if (gone.has(record.n) && 'sha' in record && record.sha !== null)
         words.add(`${record.file}\0${record.sha}`)
     }
-    const prints = await printsFor(keeper, records, gone, what)
+    const prints = await printsFor(keeper, records.filter(isMeant), gone, what)
     if (!prints.ok) return prints
     const kept = records.filter(({ n }) => !gone.has(n))
     // First of all: the fingerprints are made from texts that go now, and are there again for nobody who was stopped.
@@ -58,15 +63,15 @@ export async function forget(keeper: Keeper, what: ForgetWhat): Promise<Result<F
       keeper.unique,
     )
     if (!tombstone.ok) return tombstone
-    const changed = await resettle(keeper, records, kept, gone, what)
+    const changed = await resettle(keeper, records, kept, gone, { what, isMeant })
     if (!changed.ok) return changed
     const removed = await removeVersions(keeper, kept)
     if (!removed.ok && removed.failure.code !== 'not-found') return removed
     // Before the ledger: once that has forgotten, nobody can ask for it again, so a stop right behind it must leave no words.
     const dropped = await dropIndex(keeper)
     if (!dropped.ok) return dropped
-    const unstored = await removeRecallIndex(keeper)
-    if (!unstored.ok) return unstored
+    const traces = await removeTraces(keeper, changed.files, kept)
+    if (!traces.ok) return traces
     const written = await ledger.rewrite([...kept, tombstone.record], keeper.unique)
     if (!written.ok) return written
     // And after it: who wrote it meanwhile had not seen that.
@@ -83,21 +88,30 @@ export async function forget(keeper: Keeper, what: ForgetWhat): Promise<Result<F
   })
 }
 
-/** The index of recall holds words of what is gone. */
-const removeRecallIndex = ({ fs, place }: Keeper): Promise<Result<object>> =>
-  attempt('removing the index of recall', async () => {
-    for (const fileIn of [storedIndexFile, storedVectorsFile])
-      await unlessMissing(fs.unlink(fileIn(place.state)))
-    return {}
-  })
+/** Which records are forgotten for themselves, and not for what they were built on. */
+function meaning(what: ForgetWhat, records: readonly LedgerRecord[]): (record: LedgerRecord) => boolean {
+  const files = 'file' in what ? withRetired(what.file, records) : null
+  return (record) => {
+    if (record.do === 'settle' || record.do === 'forget') return false
+    if (files !== null) return files.has(record.file)
+    // What was joined from several sessions names the others among its sources.
+    if ('session' in what)
+      return record.by.session === what.session || record.by.from.includes(`session:${what.session}`)
+    return 'source' in what && cameFrom(what.source, record.by)
+  }
+}
 
-function isMeant(what: ForgetWhat, record: LedgerRecord): boolean {
-  if (record.do === 'settle' || record.do === 'forget') return false
-  if ('file' in what) return record.file === what.file
-  // What was joined from several sessions names the others among its sources.
-  if ('session' in what)
-    return record.by.session === what.session || record.by.from.includes(`session:${what.session}`)
-  return cameFrom(what.source, record.by)
+/** With the memories that a consolidation retired for it: their versions hold the same words. */
+function withRetired(file: string, records: readonly LedgerRecord[]): ReadonlySet<string> {
+  const last = new Map<string, LedgerRecord>()
+  for (const record of records)
+    if (record.do === 'write' || record.do === 'remove') last.set(record.file, record)
+  const files = new Set([file])
+  for (const successor of files)
+    for (const [retired, record] of last)
+      if (record.do === 'remove' && record.via === 'dream' && record.by.from.includes(successor))
+        files.add(retired)
+  return files
 }
 
 /** Words of the user's own are not the source's, even when it had been read. */
@@ -106,15 +120,15 @@ const cameFrom = (source: string, by: Provenance): boolean =>
 
 async function printsFor(
   keeper: Keeper,
-  records: readonly LedgerRecord[],
+  meant: readonly LedgerRecord[],
   gone: ReadonlySet<number>,
   what: ForgetWhat,
 ): Promise<Result<{ prints: ReadonlySet<string> }>> {
   const prints = new Set<string>()
   const salt = keeper.ledger.salt
   const texts: string[] = []
-  for (const record of records) {
-    if (!gone.has(record.n) || !isMeant(what, record) || !('sha' in record) || record.sha === null) continue
+  for (const record of meant) {
+    if (!('sha' in record) || record.sha === null) continue
     const read = await readVersion(keeper, record.sha)
     if (read.ok) texts.push(read.text)
   }
@@ -132,7 +146,7 @@ async function printsFor(
   return { ok: true, prints }
 }
 
-type Resettled = Pick<Forgot, 'removed' | 'wentBack'>
+type Resettled = Pick<Forgot, 'removed' | 'wentBack'> & { readonly files: ReadonlySet<string> }
 
 /** Puts each file that loses versions back to its newest one that stays, or removes it. */
 async function resettle(
@@ -140,7 +154,7 @@ async function resettle(
   records: readonly LedgerRecord[],
   kept: readonly LedgerRecord[],
   gone: ReadonlySet<number>,
-  what: ForgetWhat,
+  { what, isMeant }: { readonly what: ForgetWhat; readonly isMeant: (record: LedgerRecord) => boolean },
 ): Promise<Result<Resettled>> {
   const removed: string[] = []
   const wentBack: { file: string; to: number; lost: number }[] = []
@@ -161,12 +175,12 @@ async function resettle(
     if (!done.ok) return done
     if (last?.do === 'write') {
       const lost = records.filter(
-        (one) => gone.has(one.n) && 'file' in one && one.file === file && !isMeant(what, one),
+        (one) => gone.has(one.n) && 'file' in one && one.file === file && !isMeant(one),
       )
       wentBack.push({ file, to: last.n, lost: lost.length })
     } else if (now.ok) removed.push(file)
   }
-  return { ok: true, removed, wentBack }
+  return { ok: true, removed, wentBack, files }
 }
 
 /** Texts that no record names any more: also what was put aside once, since it may hold the same words. */

@@ -1,6 +1,7 @@
 // What waits for the user: writes that were held, and files that something else changed. Accepting means a person has
 // looked at exactly these bytes; nothing else raises trust (law M1). What is given up is kept as a version first.
 import { refused, type Result } from '../../disk/failure.ts'
+import { utf8In } from '../../disk/small-file.ts'
 import { listMemories, readBytes, shaOf } from '../files.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
 import { nameRefusal } from '../format/names.ts'
@@ -101,7 +102,9 @@ export async function acceptOutside(
     if (!read.ok && (read.failure.code !== 'not-found' || current === null)) return read
     if (read.ok && sha !== undefined && sha !== shaOf(read.bytes))
       return refused('changed', `${file} changed again; look at it once more`)
-    const text = read.ok ? read.bytes.toString('utf8') : null
+    const text = read.ok ? utf8In(read.bytes) : null
+    if (read.ok && text === null)
+      return refused('bad-memory', `${file} is not UTF-8 text; save it as UTF-8 and look at it once more`)
     const kept = await keepVersion(keeper, text)
     if (!kept.ok) return kept
     const at = clock.now()
@@ -121,7 +124,7 @@ export async function rejectOutside(
     const current = keeper.ledger.current(file)
     const now = await fileNow(keeper, file)
     if (!now.ok) return now
-    const kept = await keepVersion(keeper, now.text)
+    const kept = await keepVersion(keeper, now.bytes)
     if (!kept.ok) return kept
     const text = await versionText(keeper, current?.sha ?? null)
     if (!text.ok) return text

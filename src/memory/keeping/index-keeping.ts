@@ -35,11 +35,11 @@ export async function keepIndex(keeper: Keeper): Promise<Result<{ dropped: reado
   const now = await fileNow(keeper, indexName)
   if (!now.ok) return now
   const sha = shaOf(index.text)
-  const { sha: old, text } = now
+  const { sha: old } = now
   if (old === sha) return { ok: true, dropped: index.dropped }
   const known = await knownShas(keeper)
   if (old !== null && !known.includes(old)) {
-    const kept = await keepVersion(keeper, text)
+    const kept = await keepVersion(keeper, now.bytes)
     if (!kept.ok) return kept
   }
   const noted = await replaceFile(fs, knownFile(keeper), Buffer.from(JSON.stringify({ known: [sha, old] })), {

@@ -45,15 +45,21 @@ export const folderMode = ({ scope }: MemoryPlace): number =>
 export const fileMode = ({ scope }: MemoryPlace): number =>
   scope === 'team' ? defaults.memory.sharedFileMode : defaults.memory.fileMode
 
-/** What stands there: its text, hash and mark, each null where there is no file. */
-export async function fileNow(
-  { fs, place }: Keeper,
-  file: string,
-): Promise<Result<{ text: string | null; sha: string | null; mark: string | null }>> {
+/** What stands there: its bytes, text, hash and mark, each null where there is no file. */
+export async function fileNow({ fs, place }: Keeper, file: string): Promise<Result<FileNow>> {
   const read = await readBytes(fs, place.root, file)
-  if (read.ok)
-    return { ok: true, text: read.bytes.toString('utf8'), sha: shaOf(read.bytes), mark: read.stat.mark }
-  return read.failure.code === 'not-found' ? { ok: true, text: null, sha: null, mark: null } : read
+  if (!read.ok)
+    return read.failure.code === 'not-found'
+      ? { ok: true, bytes: null, text: null, sha: null, mark: null }
+      : read
+  const { bytes, stat } = read
+  return { ok: true, bytes, text: bytes.toString('utf8'), sha: shaOf(bytes), mark: stat.mark }
+}
+interface FileNow {
+  readonly bytes: Buffer | null
+  readonly text: string | null
+  readonly sha: string | null
+  readonly mark: string | null
 }
 
 /** Puts a text in place of what bore this mark, or removes it. */
@@ -76,21 +82,24 @@ export async function put(
   })
 }
 
+/** When what memories say of the project last held, as consolidation notes it. */
+export const claimsFile = ({ place }: Keeper): string => join(place.state, 'claims.json')
+
 const folderOf = ({ place }: Keeper): string => join(place.state, 'versions')
 export const versionFile = (keeper: Keeper, sha: string): string => join(folderOf(keeper), sha)
 
-/** Keeps a text; null is none, and its hash is null. */
+/** Keeps a text, or what stood there byte for byte; null is none, and its hash is null. */
 export async function keepVersion(
   keeper: Keeper,
-  text: string | null,
+  content: string | Buffer | null,
 ): Promise<Result<{ sha: string | null }>> {
-  if (text === null) return { ok: true, sha: null }
-  const sha = shaOf(text)
+  if (content === null) return { ok: true, sha: null }
+  const sha = shaOf(content)
   const made = await attempt(`keeping a version in ${keeper.place.state}`, () =>
     makeFolders(keeper.fs, folderOf(keeper), defaults.memory.folderMode),
   )
   if (!made.ok) return made
-  const written = await replaceFile(keeper.fs, versionFile(keeper, sha), Buffer.from(text), {
+  const written = await replaceFile(keeper.fs, versionFile(keeper, sha), Buffer.from(content), {
     mode: defaults.memory.fileMode,
     unique: keeper.unique,
     existing: 'refuse',

@@ -45,7 +45,7 @@ export async function revert(
     if (n !== undefined && target === undefined) return missing(`${file} has no version ${n}`)
     const now = await fileNow(keeper, file)
     if (!now.ok) return now
-    const before = await keepVersion(keeper, now.text)
+    const before = await keepVersion(keeper, now.bytes)
     if (!before.ok) return before
     const back = target?.do === 'write' ? target : null
     const text = await versionText(keeper, back?.sha ?? null)

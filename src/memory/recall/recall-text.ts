@@ -10,14 +10,12 @@
 //   </recalled-memories>
 //
 // Law: a memory's own text can close neither tag, and holds nothing a person would not see.
-import { dayOf } from '../format/day.ts'
+import { daysBetween, localDay } from '../format/day.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { around, fenced } from '../../transcript/fence.ts'
 import { withoutHidden } from '../format/hidden.ts'
 import type { Memory } from '../memory.ts'
 import type { IndexedMemory } from './memory-index.ts'
-
-const dayMs = 24 * 60 * 60 * 1000
 
 export interface Chosen extends IndexedMemory {
   readonly text: string
@@ -65,16 +63,16 @@ const attribute = (text: string): string => oneLine(text).replaceAll(/["<>]/gu, 
 export const oneLine = (text: string): string => withoutHidden(text).text.replaceAll(/\s+/gu, ' ').trim()
 
 function savedWords(at: number, now: number): string {
-  const days = Math.floor((now - at) / dayMs)
+  const days = daysBetween(at, now)
   const ago =
     days <= 0 ? 'today' : days === 1 ? 'the day before this message' : `${days} days before this message`
-  return `${dayOf(at)}, ${ago}`
+  return `${localDay(at)}, ${ago}`
 }
 
 /** One line a memory, for a list that whoever shows it puts in a fence. */
 export function manifestLine({ name, memory }: Pick<IndexedMemory, 'name' | 'memory'>): string {
   const type = memory.type === null ? '' : `[${memory.type}] `
-  return `- ${type}${oneLine(name)} (${dayOf(memory.modifiedMs)}): ${descriptionOf(memory)}`
+  return `- ${type}${oneLine(name)} (${localDay(memory.modifiedMs)}): ${descriptionOf(memory)}`
 }
 
 const descriptionOf = (memory: Memory): string =>

@@ -3,7 +3,7 @@
 // from the store. What tools printed, what was recalled and what forks said is not indexed: it would be found in place
 // of what people said. Never throws.
 import { refused } from '../../disk/failure.ts'
-import { dayOf } from '../format/day.ts'
+import { localDay } from '../format/day.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { textIn } from '../../transcript/content.ts'
 import { isKnown, isRealInput, type Entry, type Fact } from '../../transcript/fact.ts'
@@ -208,7 +208,7 @@ export class MemorySearch {
         id: `${session}:${item.entry.seq}`,
         session,
         text: said.text,
-        date: dayOf(at),
+        date: localDay(at),
         isUser: said.speaker === 'user',
       })
     }

@@ -108,7 +108,7 @@ describe('an index on disk', () => {
     // Other terms here, and the same print: raise `readingVersion` beside it.
     expect([readingPrint(), words.join(' '), more.join(' ')]).toMatchInlineSnapshot(`
       [
-        "d5bfa76dadc35062",
+        "81d229a9be44e543",
         "parser run twice 2023 may 8 tokencount token count itwork work naiv cafe child instal 数据 据库 库迁 迁移",
         "~fitness ~shell ~security ~work ~meals ~child ~packages ~database ~database ·数 ·据 ·库 ·迁 ·移",
       ]

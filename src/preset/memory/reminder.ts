@@ -2,7 +2,7 @@
 // compaction. What is read is bounded however many memories there are; a folder with many is looked through for changes
 // from outside only after the first request is on its way.
 import { join } from 'node:path'
-import { dayOf } from '../../memory/format/day.ts'
+import { localDay } from '../../memory/format/day.ts'
 import { attempt, makeFolders, type FileSystem } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import type { LoadedReminder, ReminderSource } from '../../engine/ports.ts'
@@ -142,7 +142,7 @@ const listedIndex = (memories: readonly Memory[], now: number): string =>
     memories
       .filter(({ standing }) => standing === 'open')
       .map((memory) => ({ file: memory.file, head: memory, at: memory.modifiedMs })),
-    dayOf(now),
+    localDay(now),
   ).text
 
 /** Files that something else wrote: they are shown to nobody until the user has looked. */

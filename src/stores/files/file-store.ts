@@ -97,7 +97,8 @@ class FileStore implements Store {
       return { ok: false, why: 'failed', failure }
     }
     const taken = await takeLock(layout.lock, lockOptionsOf(this.#machine))
-    if (!taken.ok) return taken.why === 'taken' ? { ...taken, owner: ownerOf(taken.owner) } : taken
+    if (!taken.ok)
+      return taken.why === 'taken' ? { ok: false, why: 'taken', owner: ownerOf(taken.owner) } : taken
     const opened = await this.#openWriter(session, layout, taken.lock, nextIn(taken.left))
     if (opened.ok) return opened
     const released = await releaseLock(taken.lock, lockOptionsOf(this.#machine))

@@ -5,10 +5,9 @@
 // Format. `claims.json` beside the ledger: {"v":1,"seen":{"path:src/a.ts":1794700000000}}, when each claim last held. A file
 // that is gone or cannot be read costs doubts that would have been, never a false one.
 import { localDay } from '../../../memory/format/day.ts'
-import { join } from 'node:path'
 import { replaceFile } from '../../../disk/replace.ts'
 import type { Result } from '../../../disk/failure.ts'
-import type { Keeper } from '../../../memory/keeping/keeper.ts'
+import { claimsFile, type Keeper } from '../../../memory/keeping/keeper.ts'
 import { readSmall } from '../../../disk/small-file.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { claimsIn, keyOf, lossOf, lookAt, type Claim, type Looked } from './project-look.ts'
@@ -16,8 +15,6 @@ import type { Snapshot } from './snapshot.ts'
 
 /** By file: the doubt it is to bear, or null for none. Files that are left out stay as they are. */
 export type Doubts = ReadonlyMap<string, string | null>
-
-const stateFile = ({ place }: Keeper): string => join(place.state, 'claims.json')
 
 /** Looks at the project, notes what holds, and says what no longer does. */
 export async function doubtsAbout(
@@ -70,7 +67,7 @@ function doubtOf(
 }
 
 async function readSeen(keeper: Keeper): Promise<Result<{ seen: Readonly<Record<string, number>> }>> {
-  const read = await readSmall(keeper.fs, stateFile(keeper), defaults.consolidation.claimsBytes)
+  const read = await readSmall(keeper.fs, claimsFile(keeper), defaults.consolidation.claimsBytes)
   if (!read.ok) return read.failure.code === 'not-found' ? { ok: true, seen: {} } : read
   try {
     const value = JSON.parse(read.bytes.toString('utf8')) as {
@@ -85,7 +82,7 @@ async function readSeen(keeper: Keeper): Promise<Result<{ seen: Readonly<Record<
 }
 
 const writeSeen = (keeper: Keeper, seen: Readonly<Record<string, number>>): Promise<Result<object>> =>
-  replaceFile(keeper.fs, stateFile(keeper), Buffer.from(`${JSON.stringify({ v: 1, seen })}\n`), {
+  replaceFile(keeper.fs, claimsFile(keeper), Buffer.from(`${JSON.stringify({ v: 1, seen })}\n`), {
     mode: defaults.memory.fileMode,
     unique: keeper.unique,
   })

@@ -24,6 +24,19 @@ describe('terms', () => {
     expect(new Lexicon().words('Bart喜欢数学的问题')).toEqual(['bart', '喜欢', '欢数', '数学', '问题'])
   })
 
+  it('[RC4] a letter that a keyboard does not have is found by how it is written without', () => {
+    const lexicon = new Lexicon()
+    const pairs = [
+      ['Straßenverzeichnis', 'strassenverzeichnis'],
+      ['København', 'kobenhavn'],
+      ['Łódź', 'lodz'],
+      ['œuvre', 'oeuvre'],
+      ['ışık', 'isik'],
+      ['Café', 'cafe'],
+    ]
+    for (const [one, other] of pairs) expect(lexicon.words(one!), one).toEqual(lexicon.words(other!))
+  })
+
   it('[RC12] any text is read without fault, and twice alike', () => {
     const lexicon = new Lexicon()
     const other = new Lexicon()

@@ -28,7 +28,7 @@ const months = 'january february march april may june july august september octo
 )
 
 /** One more whenever the same text gives other terms by a change of the code, not of the tables: what was stored is read anew. */
-const readingVersion = 1
+const readingVersion = 2
 
 /** Another one whenever texts may be read into other terms. */
 export const readingPrint = (): string =>
@@ -143,9 +143,26 @@ function termOf(lower: string): string | null {
   return stem(plain(bare))
 }
 
-/** Letters without their accents, so that "cafe" finds "café". */
+/** Letters without their accents, so that "cafe" finds "café", and "strasse" finds "Straße". */
 const plain = (word: string): string =>
-  /^\p{ASCII}*$/u.test(word) ? word : word.normalize('NFD').replace(/\p{M}+/gu, '')
+  /^\p{ASCII}*$/u.test(word)
+    ? word
+    : word
+        .normalize('NFD')
+        .replace(/\p{M}+/gu, '')
+        .replace(/[ßæœøłđðþı]/gu, (letter) => unaccented[letter]!)
+/** Letters of one piece, as they are written where a keyboard does not have them. */
+const unaccented: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+}
 
 /** "2023-05-08" also says May, as people do. */
 const withMonths = (text: string): string =>
