@@ -88,6 +88,34 @@ describe('content that comes after trust', () => {
     expect(bodies(simulator)[2]).toMatch(/egrets[\s\S]*cormorants[\s\S]*grebes/)
   })
 
+  it('[PM71] rules for some files alone are listed with all that they include, and told once they are approved', async () => {
+    const { access, simulator } = await server([
+      'one',
+      [call('Read', { file_path: 'src/a.ts' })],
+      'two',
+      [call('Read', { file_path: 'src/a.ts' })],
+      'three',
+    ])
+    const at = await openWorkspace(access)
+    await at.pal(['trust'])
+    await written(at, 'src/a.ts', 'plain text')
+    await written(at, 'part.md', 'Speak of terns.')
+    await written(at, '.palimpsest/rules/ts.md', '---\npaths: "src/*.ts"\n---\nSpeak of herons, see @../../part.md')
+    const strict = await at.pal(['-p', 'hi', '--require-trust'])
+    expect(strict.code).not.toBe(0)
+    expect(strict.err).toContain('ts.md (new)')
+    const early = await at.pal(['-p', 'hi'])
+    expect(early.err).toMatch(/ts\.md was not read: it is new since you trusted/)
+    const { out } = await at.pal(['trust', '--list'])
+    expect(out).toMatch(/new +\.palimpsest\/rules\/ts\.md +instructions/)
+    expect(out).toMatch(/new +part\.md +instructions/)
+    await at.pal(['-p', 'hi'])
+    await at.pal(['trust'])
+    await at.pal(['-p', 'hi'])
+    const told = bodies(simulator).map((body) => /herons[\s\S]*terns/.test(body))
+    expect(told).toEqual([false, false, false, false, true])
+  })
+
   it('[PM71] skills, commands, styles, agent types, includes and folders below are content too', async () => {
     const { access, simulator } = await server([
       [call('Read', { file_path: 'sub/a.txt' })],
