@@ -100,7 +100,11 @@ describe('content that comes after trust', () => {
     await at.pal(['trust'])
     await written(at, 'src/a.ts', 'plain text')
     await written(at, 'part.md', 'Speak of terns.')
-    await written(at, '.palimpsest/rules/ts.md', '---\npaths: "src/*.ts"\n---\nSpeak of herons, see @../../part.md')
+    await written(
+      at,
+      '.palimpsest/rules/ts.md',
+      '---\npaths: "src/*.ts"\n---\nSpeak of herons, see @../../part.md',
+    )
     const strict = await at.pal(['-p', 'hi', '--require-trust'])
     expect(strict.code).not.toBe(0)
     expect(strict.err).toContain('ts.md (new)')

@@ -55,10 +55,10 @@ const isTool = (name: string): boolean => toolNames.includes(name) || /^mcp__.+?
 
 /** Hooks that wait for what never comes. */
 export const hookProblems = (hooks: HookSettings = {}): readonly string[] =>
-  Object.entries(hooks).flatMap(([moment, list = []]) =>
+  Object.entries(hooks).flatMap(([moment, list]) =>
     list.flatMap(({ command, tools = [] }) => {
       const which = `the hook ${moment} (${command})`
-      if (tools.length > 0 && !/ToolUse$/.test(moment))
+      if (tools.length > 0 && !moment.endsWith('ToolUse'))
         return [`${which} names tools, and ${moment} is not about one: it is never run. Leave out its tools`]
       return tools
         .filter((name) => !isTool(name))

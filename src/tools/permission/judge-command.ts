@@ -83,7 +83,7 @@ export async function askedCommand(
     return asked(`the rule ${stopped.text} requires approval`, { by: 'rule', rule: stopped })
   // What was allowed by its very words was seen whole by the one who allowed it.
   if (rules.allow.some((rule) => patternOf(rule)?.text === text)) return null
-  const offers = [`Bash(${text})`]
+  const offers = wholeRule(text)
   const isReadOnly = (): boolean => found.doubts.length === 0 && found.steps.every(stepLooks)
   const reached = all.find(({ placed: { rule } }) => pathKind(rule.tool) === 'Read' || !isReadOnly())
   if (reached !== undefined) {
@@ -125,7 +125,7 @@ export async function doubtfulCommand(
   rules: CommandRules,
   place: Place,
 ): Promise<Verdict> {
-  const offers = [`Bash(${text})`]
+  const offers = wholeRule(text)
   return found.doubts.length > 0
     ? asked(doubtsOf(found), { offers })
     : judgeSteps(found.steps, rules, { ...place, fs }, offers)
@@ -219,6 +219,9 @@ function mixedDoubt(repositories: Repositories, rule: Rule | undefined): string 
 }
 
 const known = (step: Leaf): readonly KnownWord[] => step.words.filter((word) => word !== null)
+
+/** The rule that names a whole command; none where a star in it would let others run that nobody saw. */
+const wholeRule = (text: string): readonly string[] => (compileCommand(text).isOne ? [`Bash(${text})`] : [])
 
 /** A rule that names exactly this step: a star in it would mean more than what was seen. */
 const ruleText = (step: Leaf): string =>

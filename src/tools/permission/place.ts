@@ -96,7 +96,7 @@ export async function matching(
     for (const before of found) {
       if (!isGlob) next.push(at === 0 ? step : `${before}/${step}`)
       else
-        for (const name of await namesIn(place, base, at === 0 ? '.' : `${before}/`))
+        for (const name of [...(await namesIn(place, base, at === 0 ? '.' : `${before}/`)), ...dots])
           if (fitsStep(step, name)) next.push(at === 0 ? name : `${before}/${name}`)
       if (next.length > defaults.permission.globMatches) return null
     }
@@ -104,6 +104,9 @@ export async function matching(
   }
   return found
 }
+
+/** In every folder, and to shells older than bash 5.2 such a pattern stands for them too. */
+const dots = ['.', '..']
 
 async function namesIn(place: Place, base: string, folder: string): Promise<readonly string[]> {
   return namesAt(place, await realPlace(place, base, folder))

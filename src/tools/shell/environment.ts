@@ -64,8 +64,12 @@ export function readOnlyEnvironment(given: Environment, project: readonly string
   return { ...out, ...quietNpm, ...(home === undefined ? {} : { NPM_CONFIG_CACHE: join(home, '.npm') }) }
 }
 
-/** The project's own `.npmrc` would say where npm writes its log and which registry it asks for a newer npm. */
-const quietNpm = { NPM_CONFIG_LOGS_MAX: '0', NPM_CONFIG_UPDATE_NOTIFIER: 'false' }
+/** The project's own `.npmrc` would say where npm writes its log and its times, and which registry it asks for a newer npm. */
+const quietNpm = {
+  NPM_CONFIG_LOGS_MAX: '0',
+  NPM_CONFIG_TIMING: 'false',
+  NPM_CONFIG_UPDATE_NOTIFIER: 'false',
+}
 
 /** Variables that make a read-only program start another one, or read its options from a file. */
 const starting =
