@@ -12,6 +12,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
@@ -142,6 +143,34 @@ describe.skipIf(!works)('the sandbox (needs bubblewrap)', () => {
     expect(text).not.toContain('KEY')
   })
 
+  it('[PM107] no program outside can be had by its socket, wherever it lies; those of the project are its own', async () => {
+    const at = join(home, '.engine')
+    mkdirSync(at)
+    const heard: string[] = []
+    const listening = [join(at, 'e.sock'), join(project, 'p.sock')].map(async (path) => {
+      const server = createServer((socket) => {
+        heard.push(path)
+        socket.end('reached')
+      })
+      await new Promise<void>((resolve) => server.listen(path, resolve))
+      return server
+    })
+    const servers = await Promise.all(listening)
+    // Behind a link too: what counts is where it really lies.
+    symlinkSync(at, join(home, 'other'))
+    const open = (path: string) =>
+      `${quoted(process.execPath)} -e "require('net').connect('${path}').on('data', (d) => console.log(String(d))).on('error', (e) => console.log(e.code))"`
+    const paths = [join(at, 'e.sock'), join(home, 'other', 'e.sock')]
+    for (const path of paths) {
+      const { text } = await run(open(path))
+      expect([path, text.includes('reached')]).toEqual([path, false])
+    }
+    expect(heard).toEqual([])
+    expect((await run(open(join(project, 'p.sock')))).text).toContain('reached')
+    expect((await run(open(paths[0]!), { writable: [at] })).text).toContain('reached')
+    for (const server of servers) server.close()
+  })
+
   it('[PM22] there is no network unless it is allowed', async () => {
     let connections = 0
     const server = createServer((socket) => {
@@ -170,6 +199,8 @@ describe.skipIf(!works)('the sandbox (needs bubblewrap)', () => {
     await until(() => !lives(), 'it to be gone')
   })
 })
+
+const quoted = (word: string): string => `'${word}'`
 
 function isWritable(folder: string): boolean {
   try {

@@ -3,7 +3,7 @@
 //
 // - the project can be written, apart from what git, this program or others obey later (`guarded`); everything else is
 //   read-only;
-// - keys by custom, our own folder, sockets and what others keep in temporary folders are not there;
+// - keys by custom, our own folder, sockets of programs outside and what others keep in temporary folders are not there;
 // - there is no network unless it is allowed;
 // - processes live in a space of their own and end with the command, also those that left its group.
 import { execFile } from 'node:child_process'
@@ -19,6 +19,7 @@ import { shieldFolder } from '../git/shield.ts'
 import { guardOf, nestedGuard, together, withoutLinked, mountArguments } from './guarded.ts'
 import { findNested, block, watch, type Watched } from './watched.ts'
 import { createPlaceholders, wordsNaming, type Placed, type Placeholders } from './placeholders.ts'
+import { openSockets } from './sockets.ts'
 
 export type SandboxMode = 'auto' | 'off' | 'require'
 
@@ -151,6 +152,9 @@ const readOnlyOrOffline =
 const guardedText =
   '.git/config, hooks, info and modules, a new .git, .palimpsest, .mcp.json, AGENTS.md and the like'
 
+/** Temporary files of others, and the sockets of those who serve the machine. */
+const emptied = ['/tmp', '/var/tmp', '/run']
+
 /** What bubblewrap is told, in order: a later word stands over an earlier one. */
 async function wordsFor(
   options: SandboxOptions,
@@ -160,7 +164,7 @@ async function wordsFor(
 ): Promise<{ words: readonly string[]; placed: Placed; watched: Watched }> {
   const { fs, root, home } = options
   const writable = [root, ...(isInside(root, cwd) ? [] : [cwd]), ...options.writable]
-  const secret = await hiding(fs, home, options.hidden)
+  const secret = await hiding(fs, home, options.hidden, writable)
   const isInProject = (path: string): boolean => writable.some((folder) => isInside(folder, path))
   const words = [
     '--ro-bind',
@@ -170,7 +174,7 @@ async function wordsFor(
     '/dev',
     '--proc',
     '/proc',
-    ...['/tmp', '/var/tmp', '/run'].flatMap((folder) => ['--tmpfs', folder]),
+    ...emptied.flatMap((folder) => ['--tmpfs', folder]),
     ...(options.network ? nameServices.flatMap((path) => ['--ro-bind-try', path, path]) : ['--unshare-net']),
     ...secret.filter(({ path }) => !isInProject(path)).flatMap(({ words: hide }) => hide),
     ...writable.flatMap((folder) => ['--bind-try', folder, folder]),
@@ -213,6 +217,7 @@ async function hiding(
   fs: FileSystem,
   home: string | undefined,
   folders: readonly string[],
+  writable: readonly string[],
 ): Promise<readonly Hidden[]> {
   const atHome = (names: readonly string[]) =>
     home === undefined ? [] : names.map((name) => join(home, name))
@@ -221,7 +226,11 @@ async function hiding(
     ...atHome(secretFiles).map((path) => ({ path, words: ['--ro-bind', '/dev/null', path] })),
   ]
   const there = await Promise.all(covered.map(({ path }) => isThere(fs, path)))
-  return covered.filter((_, at) => there[at] === true)
+  const hidden = covered.filter((_, at) => there[at] === true)
+  // Those of the project are its own.
+  const gone = [...emptied, '/dev', '/proc', ...hidden.map(({ path }) => path), ...writable]
+  const sockets = (await openSockets()).filter((path) => !gone.some((folder) => isInside(folder, path)))
+  return [...hidden, ...sockets.map((path) => ({ path, words: ['--ro-bind', '/dev/null', path] }))]
 }
 
 /** Null when a command runs inside. */
