@@ -143,6 +143,29 @@ describe.skipIf(!works)('the sandbox (needs bubblewrap)', () => {
     expect(text).not.toContain('KEY')
   })
 
+  it('[PM108] keys are hidden where links of the home lead, and no link of it keeps commands from running', async () => {
+    const other = join(base, 'linked-home')
+    mkdirSync(join(other, 'dots', 'ssh'), { recursive: true })
+    mkdirSync(join(other, '.cargo'))
+    for (const name of ['dots/npmrc', 'dots/ssh/id_rsa', '.cargo/credentials.toml', '.vault-token'])
+      writeFileSync(join(other, name), 'KEY')
+    writeFileSync(join(other, 'own.pem'), 'CERTIFICATE')
+    symlinkSync(join(other, 'dots', 'npmrc'), join(other, '.npmrc'))
+    symlinkSync(join(other, 'dots', 'ssh'), join(other, '.ssh'))
+    symlinkSync('nowhere', join(other, '.netrc'))
+    symlinkSync(project, join(base, 'opened'))
+    const { text } = await run(
+      `cd ${other}; cat .npmrc dots/npmrc .ssh/id_rsa dots/ssh/id_rsa .cargo/* .vault-token own.pem; echo ran`,
+      { home: other, writable: [join(base, 'opened')] },
+    )
+    expect(text).toContain('ran')
+    expect(text).toContain('CERTIFICATE')
+    expect(text).not.toContain('KEY')
+    // The folder that such a link leads to may be the project itself.
+    const own = { home: other, root: join(other, 'dots') }
+    expect((await run(`cat ${join(other, 'dots', 'npmrc')}`, own, undefined, own.root)).text).toContain('KEY')
+  })
+
   it('[PM107] no program outside can be had by its socket, wherever it lies; those of the project are its own', async () => {
     const at = join(home, '.engine')
     mkdirSync(at)

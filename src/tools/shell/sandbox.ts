@@ -9,17 +9,17 @@
 import { execFile } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isThere, type FileSystem } from '../../disk/fs.ts'
+import { realOr, type FileSystem } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { findProgram } from '../../disk/programs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { sweepOwnFolders } from '../../disk/own-folders.ts'
 import { gitlinkReader, type ReadGitlinks } from '../git/gitlinks.ts'
 import { shieldFolder } from '../git/shield.ts'
+import { emptied, hiding } from './hidden.ts'
 import { guardOf, nestedGuard, together, withoutLinked, mountArguments } from './guarded.ts'
 import { findNested, block, watch, type Watched } from './watched.ts'
 import { createPlaceholders, wordsNaming, type Placed, type Placeholders } from './placeholders.ts'
-import { openSockets } from './sockets.ts'
 
 export type SandboxMode = 'auto' | 'off' | 'require'
 
@@ -59,25 +59,6 @@ export interface Sandbox {
   explains(output: string): string | null
 }
 
-const secretFolders = [
-  '.ssh',
-  '.gnupg',
-  '.aws',
-  '.azure',
-  '.kube',
-  '.config/gh',
-  '.config/gcloud',
-  '.password-store',
-]
-const secretFiles = [
-  '.netrc',
-  '.pgpass',
-  '.git-credentials',
-  '.pypirc',
-  '.npmrc',
-  '.docker/config.json',
-  '.config/git/credentials',
-]
 /** Where names are looked up, which a network needs. */
 const nameServices = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager']
 
@@ -152,9 +133,6 @@ const readOnlyOrOffline =
 const guardedText =
   '.git/config, hooks, info and modules, a new .git, .palimpsest, .mcp.json, AGENTS.md and the like'
 
-/** Temporary files of others, and the sockets of those who serve the machine. */
-const emptied = ['/tmp', '/var/tmp', '/run']
-
 /** What bubblewrap is told, in order: a later word stands over an earlier one. */
 async function wordsFor(
   options: SandboxOptions,
@@ -163,7 +141,9 @@ async function wordsFor(
   { placeholders, gitlinks }: { placeholders: Placeholders; gitlinks: ReadGitlinks },
 ): Promise<{ words: readonly string[]; placed: Placed; watched: Watched }> {
   const { fs, root, home } = options
-  const writable = [root, ...(isInside(root, cwd) ? [] : [cwd]), ...options.writable]
+  // A mount over a link fails.
+  const opened = await Promise.all(options.writable.map((folder) => realOr(fs, folder)))
+  const writable = [root, ...(isInside(root, cwd) ? [] : [cwd]), ...opened]
   const secret = await hiding(fs, home, options.hidden, writable)
   const isInProject = (path: string): boolean => writable.some((folder) => isInside(folder, path))
   const words = [
@@ -206,31 +186,6 @@ async function wordsFor(
     '--',
   ]
   return { words: all, placed, watched }
-}
-
-interface Hidden {
-  readonly path: string
-  readonly words: readonly string[]
-}
-
-async function hiding(
-  fs: FileSystem,
-  home: string | undefined,
-  folders: readonly string[],
-  writable: readonly string[],
-): Promise<readonly Hidden[]> {
-  const atHome = (names: readonly string[]) =>
-    home === undefined ? [] : names.map((name) => join(home, name))
-  const covered = [
-    ...[...folders, ...atHome(secretFolders)].map((path) => ({ path, words: ['--tmpfs', path] })),
-    ...atHome(secretFiles).map((path) => ({ path, words: ['--ro-bind', '/dev/null', path] })),
-  ]
-  const there = await Promise.all(covered.map(({ path }) => isThere(fs, path)))
-  const hidden = covered.filter((_, at) => there[at] === true)
-  // Those of the project are its own.
-  const gone = [...emptied, '/dev', '/proc', ...hidden.map(({ path }) => path), ...writable]
-  const sockets = (await openSockets()).filter((path) => !gone.some((folder) => isInside(folder, path)))
-  return [...hidden, ...sockets.map((path) => ({ path, words: ['--ro-bind', '/dev/null', path] }))]
 }
 
 /** Null when a command runs inside. */
