@@ -130,6 +130,22 @@ describe('rules for commands', () => {
     expect(await kindOf('$X x', given)).toBe('ask')
   })
 
+  it('[PM3] a rule allows no file behind < that it would not allow as a word', async () => {
+    const exact = rules('allow', 'Bash(sort -u)')
+    const open = rules('allow', 'Bash(sort *)')
+    writeFileSync(join(root, '..', 'pal-judge-outside'), 'x\n')
+    for (const file of ['.env', '/etc/passwd', '../pal-judge-outside', '~/.ssh/id_rsa']) {
+      expect([file, await kindOf(`sort -u < ${file}`, exact)]).toEqual([file, 'ask'])
+      expect([file, await kindOf(`sort -u < ${file} | head -1`, exact)]).toEqual([file, 'ask'])
+      expect([file, await kindOf(`sort -u < ${file}`, open)]).toEqual([file, 'allow'])
+      const whole = rules('allow', `Bash(sort -u < ${file})`)
+      expect([file, await kindOf(`sort -u < ${file}`, whole)]).toEqual([file, 'allow'])
+    }
+    rmSync(join(root, '..', 'pal-judge-outside'))
+    expect(await kindOf('sort -u < src/a.ts', exact)).toBe('allow')
+    expect(await kindOf('sort -u < /dev/null', exact)).toBe('allow')
+  })
+
   it('[PM5] a command with more parts than are looked at is refused, not asked about', async () => {
     const allow = rules('allow', 'Bash')
     expect(await kindOf('true;'.repeat(500), allow)).toBe('deny')

@@ -74,7 +74,9 @@ const outputsFolder = 'tool-results'
 /** Why looking at it is not for everybody's tool to do unasked, or null. */
 export function readDoubt(finding: Finding): string | null {
   const { real, isInside: inside, isOutput, isSecret, isMachine, isForbidden } = finding
-  if (isMachine && real !== '/dev/null') return `${real} belongs to the machine`
+  // As input it is none at all.
+  if (real === '/dev/null') return null
+  if (isMachine) return `${real} belongs to the machine`
   if (isSecret) return `${real} usually holds keys`
   if (isForbidden) return `a rule keeps ${real} from being read unasked`
   return inside || isOutput ? null : `${real} lies outside the project`
