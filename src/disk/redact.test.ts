@@ -131,6 +131,26 @@ describe('redact', () => {
     }
   })
 
+  it('[B1] a secret behind an escape is taken out: of an address, of quoted text, of both', () => {
+    const kinds = ['anthropic-key', 'github-token', 'aws-key-id', 'google-oauth', 'slack-token', 'jwt']
+    const escapes = [
+      '%20',
+      '%3D',
+      '%3d',
+      '%253D',
+      String.raw`\u003d`,
+      String.raw`\u0022`,
+      String.raw`\x3d`,
+      String.raw`\n`,
+    ]
+    const missed = kinds.flatMap((kind) => {
+      const token = tokens.find(([name]) => name === kind)![1]
+      return escapes.filter((escape) => redact(`to=x%3Fa${escape}${token}%26b`).found[0]?.kind !== kind)
+    })
+    expect(missed).toEqual([])
+    expect(redact(`\\u003${tail(3)}%3g${of('ghp', '_x')}`).found).toEqual([])
+  })
+
   it.each(harmless)('[B2] what only looks odd stays as it is: %s', (text) => {
     expect(redact(text)).toEqual({ text, found: [] })
   })

@@ -62,7 +62,6 @@ const code = {
   open: 91,
   dash: 45,
   slash: 47,
-  backslash: 92,
   tilde: 126,
   newline: 10,
 }
@@ -175,13 +174,12 @@ function hitAt(text: string, at: number, char: number, from: number): Hit | null
 const hitOf = (value: Value | null): Hit | null =>
   value === null ? null : { ...value, next: value.from + value.length }
 
-/** Letters of an escape sequence (`\n`, `\t` in quoted text) do not belong to the word behind them. */
+/** What belongs to an escape (`\n`, `\u0022`, `\x3d` in quoted text, `%3D` and `%253D` in an address) is no part of the word behind it. */
 function beginsWord(text: string, at: number): boolean {
-  if (at === 0) return true
-  const before = text.charCodeAt(at - 1)
-  if (!isIn(word, before)) return true
-  return text.charCodeAt(at - 2) === code.backslash && /[nrt]/.test(text[at - 1]!)
+  if (at === 0 || !isIn(word, text.charCodeAt(at - 1))) return true
+  return escapeBefore.test(text.slice(Math.max(0, at - 6), at))
 }
+const escapeBefore = /(?:\\(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2})|%(?:25)?[0-9a-f]{2})$/i
 
 function shaped(text: string, at: number, marks: readonly Mark[]): Hit | null {
   for (const { start, shape } of marks) {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -102,6 +102,20 @@ describe('hooks as commands', () => {
     await until(() => existsSync(join(cwd, 'begun.txt')), 'the hook to run')
     signal.abort()
     expect((await firing).failures[0]).toContain('was interrupted')
+  })
+
+  it('[G20] do not hold the turn by what has left their group and keeps their output open', async () => {
+    const lasting = `setsid sh -c 'echo > begun.txt; until [ -e enough.txt ]; do sleep 0.1; done' &`
+    const { fire, cwd } = await hooks(`${lasting} until [ -e begun.txt ]; do sleep 0.1; done; echo done`)
+    let said: string | null = null
+    const fired = fire().then(({ context }) => (said = context))
+    try {
+      await until(() => said !== null, 'the answer of a hook that has ended')
+      expect(said).toBe('done')
+    } finally {
+      await writeFile(join(cwd, 'enough.txt'), '')
+      await fired
+    }
   })
 
   it('[G20] answer within the limits of a tool result and without secrets', async () => {

@@ -10,6 +10,7 @@ import { defaults } from '../settings/defaults.ts'
 import type { HookSettings } from '../settings/schema.ts'
 import { headOf } from '../tools/outcome.ts'
 import { pass, type Judge } from '../tools/permission/pipeline.ts'
+import { drained, type Reading } from '../tools/shell/group.ts'
 import { noHooks, type HookAnswer, type HookName, type Hooks } from './hooks.ts'
 
 export interface HookCommandOptions {
@@ -157,7 +158,8 @@ async function run(
   const onAbort = (): void => stop('was interrupted')
   signal.addEventListener('abort', onAbort, { once: true })
   if (signal.aborted) onAbort()
-  const [output, errors] = [collect(child.stdout), collect(child.stderr)]
+  const reading: Reading = { pieces: 0, busy: false }
+  const [output, errors] = [collect(child.stdout, reading), collect(child.stderr, reading)]
   // A hook that does not care for its input closes the pipe; that is its right.
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
@@ -169,6 +171,10 @@ async function run(
   })
   // What the command left running must not hold the answer open.
   killGroup(child)
+  // Nor may what has left its group and still holds the pipes.
+  await drained([child.stdout, child.stderr], reading)
+  child.stdout.destroy()
+  child.stderr.destroy()
   const text = await output.text()
   const complaint = redact(headOf((await errors.text()).trim(), complaintChars)).text
   clearTimeout(timer)
@@ -195,11 +201,12 @@ function killGroup(child: ChildProcess): void {
 }
 
 /** Keeps the beginning, in bounded memory; the rest is read and dropped so that the writer does not block. */
-function collect(stream: NodeJS.ReadableStream): { text(): Promise<string> } {
+function collect(stream: NodeJS.ReadableStream, reading: Reading): { text(): Promise<string> } {
   const decoder = new TextDecoder()
   let text = ''
   const done = new Promise<void>((resolve) => {
     stream.on('data', (piece: Uint8Array) => {
+      reading.pieces++
       if (text.length <= 2 * defaults.results.maxChars) text += decoder.decode(piece, { stream: true })
     })
     stream.on('close', resolve)

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import { openWorkspace, server, until, type Workspace } from './pal.ts'
@@ -88,6 +89,38 @@ describe('content that comes after trust', () => {
     expect(bodies(simulator)[2]).toMatch(/egrets[\s\S]*cormorants[\s\S]*grebes/)
   })
 
+  it('[PM71] rules for some files alone are listed with all that they include, and told once they are approved', async () => {
+    const { access, simulator } = await server([
+      'one',
+      [call('Read', { file_path: 'src/a.ts' })],
+      'two',
+      [call('Read', { file_path: 'src/a.ts' })],
+      'three',
+    ])
+    const at = await openWorkspace(access)
+    await at.pal(['trust'])
+    await written(at, 'src/a.ts', 'plain text')
+    await written(at, 'part.md', 'Speak of terns.')
+    await written(
+      at,
+      '.palimpsest/rules/ts.md',
+      '---\npaths: "src/*.ts"\n---\nSpeak of herons, see @../../part.md',
+    )
+    const strict = await at.pal(['-p', 'hi', '--require-trust'])
+    expect(strict.code).not.toBe(0)
+    expect(strict.err).toContain('ts.md (new)')
+    const early = await at.pal(['-p', 'hi'])
+    expect(early.err).toMatch(/ts\.md was not read: it is new since you trusted/)
+    const { out } = await at.pal(['trust', '--list'])
+    expect(out).toMatch(/new +\.palimpsest\/rules\/ts\.md +instructions/)
+    expect(out).toMatch(/new +part\.md +instructions/)
+    await at.pal(['-p', 'hi'])
+    await at.pal(['trust'])
+    await at.pal(['-p', 'hi'])
+    const told = bodies(simulator).map((body) => /herons[\s\S]*terns/.test(body))
+    expect(told).toEqual([false, false, false, false, true])
+  })
+
   it('[PM71] skills, commands, styles, agent types, includes and folders below are content too', async () => {
     const { access, simulator } = await server([
       [call('Read', { file_path: 'sub/a.txt' })],
@@ -158,6 +191,35 @@ describe('content that comes after trust', () => {
     await at.pal(['trust'])
     await at.pal(['-p', 'hi'])
     await until(() => existsSync(ran), 'the program that was approved')
+  })
+
+  it('[PM72] a program is approved by its content however the command names it', async () => {
+    const { access } = await server(['one', 'two'])
+    const at = await openWorkspace(access)
+    const files = ['tools/bare.js', 'tools/short.cjs', 'tools/by url.mjs', 'own/main.js', 'tools/script.sh']
+    for (const file of [...files, 'mod.py', 'data/index.js']) await written(at, file, '')
+    await written(at, 'own/package.json', '{"main": "./main"}')
+    const url = pathToFileURL(join(at.project, 'tools/by url.mjs')).href
+    const servers = {
+      bare: { command: 'node', args: ['./tools/bare'] },
+      short: { command: 'node', args: ['-r./tools/short.cjs', '-e', '0'] },
+      url: { command: 'node', args: ['--import', url, '-e', '0'] },
+      folder: { command: 'node', args: ['own'] },
+      script: { command: 'sh', args: ['-c', 'exec tools/script.sh'] },
+      mod: { command: 'python3', args: ['-m', 'mod'] },
+      data: { command: 'true', args: ['data'] },
+    }
+    await written(at, '.mcp.json', JSON.stringify({ mcpServers: servers }))
+    const listed = JSON.parse((await at.pal(['trust', '--list', '--json'])).out) as {
+      files: { kind: string; path: string }[]
+    }
+    const programs = listed.files.filter(({ kind }) => kind === 'MCP program').map(({ path }) => path)
+    const own = ['mod.py', 'own/package.json', ...files].map((name) => join(at.project, name))
+    expect(programs.toSorted()).toEqual(own.toSorted())
+    await at.pal(['trust'])
+    await written(at, 'tools/bare.js', 'process.exit(1)')
+    const { err } = await at.pal(['-p', 'hi'])
+    expect(err).toMatch(/bare\.js \(MCP program\) was not read: it has changed/)
   })
 
   it('[PM72] the question shows which variables of yours go where', async () => {

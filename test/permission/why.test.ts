@@ -127,6 +127,32 @@ describe('pal permissions', () => {
     )
   })
 
+  it('[PM106] a hook for a tool there is not is said once wherever settings are read', async () => {
+    const { access } = await server(['fine'])
+    const at = await openWorkspace({ ...access, PALIMPSEST_MEMORY: 'off' })
+    await mkdir(at.state)
+    const hooks = {
+      PreToolUse: [
+        { command: 'check', tools: ['bash', 'Write', 'mcp__srv', 'mcp__srv__get', '*'] },
+        { command: 'all' },
+      ],
+      Stop: [{ command: 'ended', tools: ['Bash'] }],
+    }
+    await writeFile(join(at.state, 'settings.json'), JSON.stringify({ hooks }))
+    const said = [
+      'the hook PreToolUse (check) names "bash", which is no tool, and is not run for it; without tools a hook is run for all. Did you mean Bash?',
+      'the hook PreToolUse (check) names "mcp__srv", which is no tool',
+      'the hook PreToolUse (check) names "*", which is no tool',
+      'the hook Stop (ended) names tools, and Stop is not about one: it is never run. Leave out its tools',
+    ]
+    for (const args of [['-p', 'hi'], ['--lines'], ['permissions'], ['config'], ['doctor']]) {
+      const { out, err } = await at.pal(args, { input: '' })
+      const shown = args.includes('doctor') ? out : err
+      expect([args, ...said.map((one) => shown.split(one).length - 1)]).toEqual([args, ...said.map(() => 1)])
+      expect([args, shown.split('the hook ').length - 1]).toEqual([args, said.length])
+    }
+  })
+
   it('[PM105] every tool that a conversation can have is known to the rules', async () => {
     const { access, simulator } = await server(['fine'])
     const at = await openWorkspace({ ...access, PALIMPSEST_TEAMMATES: 'on' })

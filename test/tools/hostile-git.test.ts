@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -455,6 +456,17 @@ describe('a repository that wants its programs run', () => {
     writeFileSync(join(trap.root, 'rgrc'), `--pre=${trap.evil}\n`)
     await lookAround(trap.root, ['ls', 'git diff', 'cat a.txt', 'rg one a.txt', 'git status'], dirty)
     expect(existsSync(trap.mark)).toBe(false)
+  })
+
+  it('[PM63] npm that lists packages writes nothing where the .npmrc of the project says', async () => {
+    const trap = repository()
+    const times = join(base, 'times')
+    mkdirSync(times)
+    writeFileSync(join(trap.root, 'package.json'), '{"name": "own", "version": "1.2.3"}')
+    writeFileSync(join(trap.root, '.npmrc'), `timing=true\nlogs-dir=${times}\nlogs-max=5\ncache=${times}\n`)
+    const [listed] = await lookAround(trap.root, ['npm ls'])
+    expect(listed).toMatchObject({ ran: true, text: expect.stringContaining('own@1.2.3') as string })
+    expect(readdirSync(times)).toEqual([])
   })
 
   it('[PM103] a read-only part beside one that a rule allows takes no program from the project', async () => {

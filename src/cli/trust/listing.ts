@@ -58,6 +58,7 @@ async function loadInstructionsOf(
     isSecret: isSecretPath,
     pins: null,
     approved: new Set(),
+    isWhole: true,
     refusal: ({ path, bytes }, lies) =>
       gate.refusal(lies === 'inside' ? 'instructions' : 'include', path, bytes),
   }

@@ -1,6 +1,7 @@
-// What is wrong with the rules of the settings, one sentence each: a rule that names no tool holds nothing back, and whoever
-// wrote it believes that it does.
+// What is wrong with the rules and hooks of the settings, one sentence each: one that names no tool holds nothing back, and
+// whoever wrote it believes that it does.
 import type { GivenRule, RuleSource } from '../../settings/rule-list.ts'
+import type { HookSettings } from '../../settings/schema.ts'
 import { safeTools } from '../../tools/permission/judge.ts'
 import { readRules } from '../../tools/permission/permission.ts'
 import { parseRule } from '../../tools/permission/rule.ts'
@@ -33,13 +34,37 @@ export const unknownToolsIn = (rules: readonly GivenRule[]): readonly GivenRule[
 
 const voids = { allow: 'allows', ask: 'asks about', deny: 'denies' } as const
 
+function meantBy(name: string): string {
+  const near = nearest(name, toolNames)
+  return near === null
+    ? `The tools are: ${toolNames.join(', ')}, and mcp__SERVER__TOOL`
+    : `Did you mean ${near}?`
+}
+
 export function unknownTool({ list, text, source }: GivenRule): string {
   const name = text.trim().replace(/\([\s\S]*$/, '')
-  const near = nearest(name, toolNames)
-  const help =
-    near === null ? `The tools are: ${toolNames.join(', ')}, and mcp__SERVER__TOOL` : `Did you mean ${near}?`
+  const help = meantBy(name)
   return `the rule ${JSON.stringify(text)} (${list}, from ${ruleSources[source]}) names no tool and ${voids[list]} nothing. ${help}`
 }
 
 export const ruleProblems = (rules: readonly GivenRule[], home: string | undefined): readonly string[] =>
   rules.flatMap((rule) => (namesNoTool(rule) ? [unknownTool(rule)] : readRules([rule], home).problems))
+
+/** Hooks name tools exactly, also those of servers: one by one. */
+const isTool = (name: string): boolean => toolNames.includes(name) || /^mcp__.+?__./.test(name)
+
+/** Hooks that wait for what never comes. */
+export const hookProblems = (hooks: HookSettings = {}): readonly string[] =>
+  Object.entries(hooks).flatMap(([moment, list]) =>
+    list.flatMap(({ command, tools = [] }) => {
+      const which = `the hook ${moment} (${command})`
+      if (tools.length > 0 && !moment.endsWith('ToolUse'))
+        return [`${which} names tools, and ${moment} is not about one: it is never run. Leave out its tools`]
+      return tools
+        .filter((name) => !isTool(name))
+        .map(
+          (name) =>
+            `${which} names ${JSON.stringify(name)}, which is no tool, and is not run for it; without tools a hook is run for all. ${meantBy(name)}`,
+        )
+    }),
+  )

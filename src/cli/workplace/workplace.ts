@@ -18,7 +18,7 @@ import { gateOf, type FolderTrust, type Gate } from '../trust/gate.ts'
 import { readTrust, type TrustPlace } from '../trust/pins.ts'
 import { findAccess } from './access.ts'
 import { settingsFiles } from './files.ts'
-import { ruleProblems } from './rule-problems.ts'
+import { hookProblems, ruleProblems } from './rule-problems.ts'
 
 /** What every command about a project takes. */
 export interface ProjectFlags {
@@ -128,6 +128,7 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
         ({ file, key, message }) => `${file}: ${key === null ? '' : `${key} `}${message}`,
       ),
       ...ruleProblems(loaded.rules, io.userHome),
+      ...hookProblems(loaded.settings.hooks),
       ...problems,
     ],
   }

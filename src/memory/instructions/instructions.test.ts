@@ -154,9 +154,25 @@ describe('instruction files', () => {
     const strict = new NestedInstructions(sources, () => Promise.resolve({ ...sources, refusal }))
     const refused = await strict.touched(join(sources.root, 'src/a.ts'))
     expect(refused.text).toBeNull()
-    expect(refused.problems).toEqual([expect.stringContaining('was not accepted')])
+    expect(refused.problems).toEqual([
+      expect.stringContaining('all.md was not accepted'),
+      expect.stringContaining('ts.md was not accepted'),
+    ])
+    // It is said once, not at every file.
+    expect((await strict.touched(join(sources.root, 'src/b.ts'))).problems).toEqual([])
     const untrusted = new NestedInstructions({ ...sources, trusted: false }, () => Promise.resolve(sources))
     expect((await untrusted.touched(join(sources.root, 'src/a.ts'))).text).toBeNull()
+  })
+
+  it('[ME80] of rules that may not be followed nothing is understood, their heads neither', async () => {
+    const { sources, put } = await scene()
+    await put('repo/.palimpsest/rules/ts.md', '---\npaths: "src/*.ts"\n---\ntyped rule')
+    const refusal = (): string => 'was not accepted'
+    const strict = new NestedInstructions(sources, () => Promise.resolve({ ...sources, refusal }))
+    const { text, problems } = await strict.touched(join(sources.root, 'docs/a.md'))
+    expect(text).toBeNull()
+    expect(problems).toEqual([expect.stringContaining('ts.md was not accepted')])
+    expect((await loadInstructions({ ...sources, refusal })).problems).toEqual(problems)
   })
 
   it('[ME42] that appear while a session runs are left out until accepted', async () => {

@@ -62,6 +62,8 @@ export interface InstructionSources {
   readonly approved: ReadonlySet<string>
   /** Why the content of a project's file may not be followed, or null; left out, all of a trusted folder may. */
   readonly refusal?: ContentRefusal | undefined
+  /** Rules for some files alone count as well, whatever is touched: for whoever lists all that may be told. */
+  readonly isWhole?: boolean | undefined
 }
 
 interface Gathering {
@@ -190,11 +192,17 @@ async function takeRules(
   root: string,
   below: string,
 ): Promise<void> {
-  const { touched } = gathering
+  const { touched, sources, problems } = gathering
+  // Of a file that may not be followed nothing is understood, its head no more than the rest.
+  const refused = layer === 'user' ? null : refusalOf(sources, read)
+  if (refused !== null) {
+    problems.push(refused)
+    return
+  }
   const { paths, text } = await scopeOf(read.text)
   const isWanted =
     touched === null
-      ? paths === null
+      ? paths === null || sources.isWhole === true
       : paths !== null &&
         isInside(below, touched) &&
         isFor(paths, relative(below, touched).replaceAll('\\', '/'))
@@ -271,7 +279,7 @@ async function scopeOf(text: string): Promise<Scoped> {
   const front = fence.exec(text)
   if (front === null) return { paths: null, text }
   // The reader of YAML is large, and few files have such a head.
-  const { parse } = await import('yaml')
+  const { parse } = await import('../../disk/yaml.ts')
   let head: unknown
   try {
     head = parse(front[1]!)

@@ -74,6 +74,8 @@ export class NestedInstructions {
   readonly #loaded = new Set<string>()
   /** Rules for some files alone that were told. */
   readonly #sent = new Set<string>()
+  /** What was said to be wrong: at every touch of a file it is once too often. */
+  readonly #said = new Set<string>()
 
   /** `sources` is asked for each folder, since what the user accepts may change while the session runs. */
   constructor(
@@ -99,7 +101,10 @@ export class NestedInstructions {
     const folder = await this.#folder(sources, dirname(path))
     const scoped = await loadScoped(sources, path, this.#sent)
     for (const file of scoped.files) this.#sent.add(file.path)
-    const problems = [...new Set([...folder.problems, ...scoped.problems])]
+    const problems = [...new Set([...folder.problems, ...scoped.problems])].filter(
+      (problem) => !this.#said.has(problem),
+    )
+    for (const problem of problems) this.#said.add(problem)
     return { text: nestedOf({ files: [...folder.files, ...scoped.files] }), problems }
   }
 

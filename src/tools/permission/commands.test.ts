@@ -8,7 +8,7 @@ import { machineFileSystem } from '../../disk/fs.ts'
 import type { RuleList } from '../../settings/rule-list.ts'
 import { judgeCommand } from './judge-command.ts'
 import type { Place } from './place.ts'
-import { parseRule } from './rule.ts'
+import { parseRule, placeRules } from './rule.ts'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'pal-judge-')))
 mkdirSync(join(root, 'src'))
@@ -130,6 +130,22 @@ describe('rules for commands', () => {
     expect(await kindOf('$X x', given)).toBe('ask')
   })
 
+  it('[PM3] a rule allows no file behind < that it would not allow as a word', async () => {
+    const exact = rules('allow', 'Bash(sort -u)')
+    const open = rules('allow', 'Bash(sort *)')
+    writeFileSync(join(root, '..', 'pal-judge-outside'), 'x\n')
+    for (const file of ['.env', '/etc/passwd', '../pal-judge-outside', '~/.ssh/id_rsa']) {
+      expect([file, await kindOf(`sort -u < ${file}`, exact)]).toEqual([file, 'ask'])
+      expect([file, await kindOf(`sort -u < ${file} | head -1`, exact)]).toEqual([file, 'ask'])
+      expect([file, await kindOf(`sort -u < ${file}`, open)]).toEqual([file, 'allow'])
+      const whole = rules('allow', `Bash(sort -u < ${file})`)
+      expect([file, await kindOf(`sort -u < ${file}`, whole)]).toEqual([file, 'allow'])
+    }
+    rmSync(join(root, '..', 'pal-judge-outside'))
+    expect(await kindOf('sort -u < src/a.ts', exact)).toBe('allow')
+    expect(await kindOf('sort -u < /dev/null', exact)).toBe('allow')
+  })
+
   it('[PM5] a command with more parts than are looked at is refused, not asked about', async () => {
     const allow = rules('allow', 'Bash')
     expect(await kindOf('true;'.repeat(500), allow)).toBe('deny')
@@ -140,7 +156,8 @@ describe('rules for commands', () => {
     const again: string[] = []
     for (const command of acting) {
       const { kind, offers } = await judgeCommand(command, none, place)
-      if (kind !== 'ask') continue
+      // Where a star in it would let others run too, no rule is offered.
+      if (kind !== 'ask' || offers.length === 0) continue
       if ((await kindOf(command, rules('allow', ...offers))) !== 'allow')
         again.push(`${command} by ${offers.join()}`)
       const other = await kindOf(`${command} other`, rules('allow', ...offers))
@@ -148,6 +165,26 @@ describe('rules for commands', () => {
         again.push(`${command} other by ${offers.join()}`)
     }
     expect(again).toEqual([])
+  })
+
+  it('[PM6] no rule is offered for a whole command that would let others run', async () => {
+    const secrets = rules('deny', 'Edit(secrets/**)').deny
+    mkdirSync(join(root, 'secrets'))
+    writeFileSync(join(root, 'secrets', 'k'), 'x\n')
+    const paths = await placeRules(secrets, place, () => Promise.resolve(false))
+    const reached = await judgeCommand('cp *', { ...none, paths }, place)
+    rmSync(join(root, 'secrets'), { recursive: true })
+    expect([reached.kind, reached.offers]).toEqual(['ask', []])
+    for (const [command, other] of [
+      ['rm a\\\nb *', 'rm ab -rf src'],
+      ['rm a\\\nb:*', 'rm ab -rf src'],
+      ['rm -r a\\\nb/*', 'rm -r ab/src/a.ts'],
+      [`npm "run"[x] *`, `npm 'run[x]' other`],
+    ] as const) {
+      const { kind, offers } = await judgeCommand(command, none, place)
+      expect([command, kind]).toEqual([command, 'ask'])
+      expect([command, await kindOf(other, rules('allow', ...offers))]).toEqual([command, 'ask'])
+    }
   })
 
   it('[PM7] git looks unasked at a repository of the project, and what leads elsewhere is asked about', async () => {
@@ -205,6 +242,11 @@ describe('rules for commands', () => {
       'echo ~/.ssh/*',
       'head -1 [n-p]ut/passwd',
       'cat [[:alpha:]]ut/passwd',
+      // Older shells take .. for a name that begins with a dot.
+      'cat .*/other',
+      'cat .?/other',
+      'cat .[!x]/other',
+      'cat src/.*/../other',
     ])
       expect([command, await kindOf(command)]).toEqual([command, 'ask'])
   })

@@ -83,7 +83,7 @@ export async function askedCommand(
     return asked(`the rule ${stopped.text} requires approval`, { by: 'rule', rule: stopped })
   // What was allowed by its very words was seen whole by the one who allowed it.
   if (rules.allow.some((rule) => patternOf(rule)?.text === text)) return null
-  const offers = [`Bash(${text})`]
+  const offers = wholeRule(text)
   const isReadOnly = (): boolean => found.doubts.length === 0 && found.steps.every(stepLooks)
   const reached = all.find(({ placed: { rule } }) => pathKind(rule.tool) === 'Read' || !isReadOnly())
   if (reached !== undefined) {
@@ -125,7 +125,7 @@ export async function doubtfulCommand(
   rules: CommandRules,
   place: Place,
 ): Promise<Verdict> {
-  const offers = [`Bash(${text})`]
+  const offers = wholeRule(text)
   return found.doubts.length > 0
     ? asked(doubtsOf(found), { offers })
     : judgeSteps(found.steps, rules, { ...place, fs }, offers)
@@ -148,7 +148,7 @@ async function judgeSteps(
       const looked: Looked =
         rule === undefined
           ? await stepDoubt(step, place, memory)
-          : { doubt: await folderDoubt(step, place), git: null }
+          : { doubt: (await folderDoubt(step, place)) ?? (await inputDoubt(step, rule, place)), git: null }
       return { step, rule, ...looked }
     }),
   )
@@ -164,7 +164,8 @@ async function judgeSteps(
     doubts.push(doubt)
     // Only a step that a rule of its own would settle is offered one.
     const isSettled = step.doubt === null && rule === undefined && known(step)[0]?.value !== 'cd'
-    offers.add(isSettled && (await folderDoubt(step, place)) === null ? `Bash(${ruleText(step)})` : whole[0]!)
+    const isElsewhere = (await folderDoubt(step, place)) ?? (await inputDoubt(step, null, place))
+    offers.add(isSettled && isElsewhere === null ? `Bash(${ruleText(step)})` : whole[0]!)
   }
   if (doubts.length > 0) {
     const several = offers.has(whole[0]!) ? whole : [...offers]
@@ -219,6 +220,9 @@ function mixedDoubt(repositories: Repositories, rule: Rule | undefined): string 
 }
 
 const known = (step: Leaf): readonly KnownWord[] => step.words.filter((word) => word !== null)
+
+/** The rule that names a whole command; none where a star in it would let others run that nobody saw. */
+const wholeRule = (text: string): readonly string[] => (compileCommand(text).isOne ? [`Bash(${text})`] : [])
 
 /** A rule that names exactly this step: a star in it would mean more than what was seen. */
 const ruleText = (step: Leaf): string =>
@@ -293,6 +297,17 @@ async function folderDoubt(step: Leaf, place: Place): Promise<string | null> {
   const finding = await lookAt(place, place.cwd, folder)
   if (finding.real !== folder) return 'it follows a link to another folder'
   return readDoubt(finding)
+}
+
+/** A file that is read in behind words that a rule names: the rule says nothing of it, unless it lets it stand as a word too. */
+async function inputDoubt(step: Leaf, rule: Rule | null, place: Place): Promise<string | null> {
+  for (const path of step.inputs) {
+    const word = { value: path, text: path, isGlob: false, isBare: false }
+    if (rule !== null && patternOf(rule)?.allows([...known(step), word]) === true) continue
+    const doubt = readDoubt(await lookAt(place, folderOf(step, place), path))
+    if (doubt !== null) return doubt
+  }
+  return null
 }
 
 const doubtsOf = ({ doubts, unknowns, isBlind }: Analysis): string => {

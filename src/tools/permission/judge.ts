@@ -13,6 +13,7 @@ import {
   pathKind,
   type Rule,
   type RulesByList,
+  ruleForFile,
 } from './rule.ts'
 import { allowed, asked, denied, type PermissionMode, type Verdict } from './pipeline.ts'
 
@@ -296,10 +297,11 @@ function doubtOf(subject: Exclude<Subject, { kind: 'command' }>, tool: string): 
 function offersOf({ subject, call, place }: Case): readonly string[] {
   switch (subject.kind) {
     case 'read':
-      return [`Read(${subject.finding.real})`]
+      return [ruleForFile('Read', subject.finding.real)]
     case 'edit': {
       const { real } = subject.finding
-      return [`Edit(${real.startsWith(`${place.root}/`) ? real.slice(place.root.length + 1) : real})`]
+      const isBelow = real.startsWith(`${place.root}/`)
+      return [ruleForFile('Edit', isBelow ? real.slice(place.root.length + 1) : real)]
     }
     case 'address':
       return [`WebFetch(domain:${subject.host ?? ''})`]

@@ -23,6 +23,7 @@ import type { Tool, ToolEnv } from '../tool.ts'
 import { createPermission, type PermissionOptions } from './permission.ts'
 import type { Answer, Question } from './question.ts'
 import type { PermissionMode } from './pipeline.ts'
+import { ruleEverywhere } from './rule.ts'
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'pal-permission-')))
 const root = join(base, 'project')
@@ -91,6 +92,44 @@ describe('file tools', () => {
     expect(await reads('src/a.ts', ...given('deny', 'Read(src/**)'), ...given('allow', 'Read(src/**)'))).toBe(
       'deny',
     )
+  })
+
+  it('[PM6] the rule offered for a file lets that file be changed and no other, whatever its name', async () => {
+    const names = [
+      'README.md',
+      'app/[id]/page.ts',
+      '[id].ts',
+      '{a,b}.ts',
+      'docs/**',
+      '*',
+      'a\\b',
+      '!x.ts',
+      '~a',
+      '$HOME/x',
+      ' lead',
+      'trail ',
+      'a(b',
+    ]
+    const question = (file_path: string) =>
+      permission().judge({ name: 'Write', input: { file_path, content: 'x' } }, false)
+    for (const name of names) {
+      const { offers } = await question(name)
+      const here = given('allow', ...offers)
+      const everywhere = given('allow', ...offers.map((rule) => ruleEverywhere(rule, root)))
+      for (const rules of [here, everywhere]) {
+        expect([name, await edits(name, rules)]).toEqual([name, 'allow'])
+        expect([name, await edits(`deep/${name}`, rules)]).toEqual([name, 'ask'])
+        expect([name, await edits('app/i/page.ts', rules)]).toEqual([name, 'ask'])
+        expect([name, await edits('docs/x', rules)]).toEqual([name, 'ask'])
+      }
+    }
+    const outside = join(base, '[o]', 'x.txt')
+    const { offers } = await permission().judge({ name: 'Read', input: { file_path: outside } }, true)
+    expect(await reads(outside, ...given('allow', ...offers))).toBe('allow')
+    expect(await reads(join(base, 'o', 'x.txt'), ...given('allow', ...offers))).toBe('ask')
+    const url = 'http://[2606:4700::1111]/'
+    const web = await permission().judge({ name: 'WebFetch', input: { url } }, false)
+    expect(await kindOf('WebFetch', { url }, given('allow', ...web.offers))).toBe('allow')
   })
 
   it('[PM12] an output kept beside a session of this project is free to read, and nothing else there is', async () => {

@@ -18,7 +18,7 @@ import {
   type KeepScope,
   type Question,
 } from './question.ts'
-import { ignoresCase, isAboutPath, parseRule, pathKind, placeRules } from './rule.ts'
+import { ignoresCase, isAboutPath, parseRule, pathKind, placeRules, ruleEverywhere } from './rule.ts'
 import type { ParsedRule, PlacedRule, Rule } from './rule.ts'
 
 export interface PermissionOptions extends Place {
@@ -280,15 +280,11 @@ async function questionOf(
     why: verdict.why,
     rules,
     scopes: rules.length === 0 ? [] : (options.keep?.scopes ?? []),
-    everywhere: rules.map((rule) => everywhere(rule, options.root)),
+    everywhere: rules.map((rule) => ruleEverywhere(rule, options.root)),
     note: options.keep?.note,
   }
   return { question, shown: planned?.ok === true ? planned.shown : undefined }
 }
-
-/** For every project: what a rule says of a path in this one it must not say of the same path in another. */
-const everywhere = (rule: string, root: string): string =>
-  rule.replace(/^(Read|Edit)\((?![/~])([\s\S]*)\)$/, (_, tool, path) => `${tool}(${root}/${path})`)
 
 const ruleOf = (answer: Answer, question: Question): string | undefined =>
   answer.kind === 'once' || question.rules.length === 0 ? undefined : question.rules.join(', ')

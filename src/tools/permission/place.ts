@@ -74,7 +74,9 @@ const outputsFolder = 'tool-results'
 /** Why looking at it is not for everybody's tool to do unasked, or null. */
 export function readDoubt(finding: Finding): string | null {
   const { real, isInside: inside, isOutput, isSecret, isMachine, isForbidden } = finding
-  if (isMachine && real !== '/dev/null') return `${real} belongs to the machine`
+  // As input it is none at all.
+  if (real === '/dev/null') return null
+  if (isMachine) return `${real} belongs to the machine`
   if (isSecret) return `${real} usually holds keys`
   if (isForbidden) return `a rule keeps ${real} from being read unasked`
   return inside || isOutput ? null : `${real} lies outside the project`
@@ -96,7 +98,7 @@ export async function matching(
     for (const before of found) {
       if (!isGlob) next.push(at === 0 ? step : `${before}/${step}`)
       else
-        for (const name of await namesIn(place, base, at === 0 ? '.' : `${before}/`))
+        for (const name of [...(await namesIn(place, base, at === 0 ? '.' : `${before}/`)), ...dots])
           if (fitsStep(step, name)) next.push(at === 0 ? name : `${before}/${name}`)
       if (next.length > defaults.permission.globMatches) return null
     }
@@ -104,6 +106,9 @@ export async function matching(
   }
   return found
 }
+
+/** In every folder, and to shells older than bash 5.2 such a pattern stands for them too. */
+const dots = ['.', '..']
 
 async function namesIn(place: Place, base: string, folder: string): Promise<readonly string[]> {
   return namesAt(place, await realPlace(place, base, folder))

@@ -61,16 +61,31 @@ export function parseRule(given: GivenRule): ParsedRule {
   // What of Bash is meant is read with the command it is compared with.
   if (what === null || tool === 'Bash') return { ok: true, rule: base }
   if (tool === 'WebFetch')
-    return /^domain:[a-z0-9.-]+$/i.test(what)
+    return /^domain:(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])$/i.test(what)
       ? { ok: true, rule: { ...base, what: what.toLowerCase() } }
       : bad('must name a host, as WebFetch(domain:example.org)')
   if (pathKind(tool) === null) return bad(`says more than ${tool} understands; only its name can be given`)
   const odd = oddPath(what)
   if (odd !== null) return bad(odd)
-  const glob = compileGlob(what.replace(/^~\//, '/'))
+  const glob = compileGlob(what.replace(/^[~.]\//, '/'))
   if (!glob.ok) return bad(`cannot be followed: ${glob.why}`)
   return { ok: true, rule: { ...base, matchesPath: glob.matches } }
 }
+
+/** The rule about this one file: signs of a pattern stand for themselves, and a bare name would be meant at any depth. */
+export function ruleForFile(kind: 'Read' | 'Edit', path: string): string {
+  const plain = plainPattern(path).replace(/\s$/, '[$&]')
+  return `${kind}(${/^[~$!\s]|^[^/]*$/.test(plain) ? './' : ''}${plain})`
+}
+
+/** What is meant in this project, as a rule for every project. */
+export const ruleEverywhere = (rule: string, root: string): string =>
+  rule.replace(
+    /^(Read|Edit)\((?![/~])(?:\.\/)?([\s\S]*)\)$/,
+    (_, kind: string, path: string) => `${kind}(${plainPattern(root)}/${path})`,
+  )
+
+const plainPattern = (path: string): string => path.replaceAll(/[*?[\]{}\\]/g, '\\$&')
 
 /** What other programs would read as more than a path, and we do not. */
 function oddPath(what: string): string | null {

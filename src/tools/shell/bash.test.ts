@@ -167,6 +167,13 @@ describe('Bash', () => {
       MONKEY: 'ok',
     }
     const clean = commandEnvironment(given)
+    const secret =
+      'MYSQL_PWD SSHPASS GPG_PASSPHRASE PASSPHRASE SECRET_KEY_BASE API_KEYS AWS_CREDS DOCKER_AUTH_CONFIG AUTHORIZATION SESSION_COOKIE npm_config_//r.example/:_authToken'
+    const named = Object.fromEntries(secret.split(' ').map((name) => [name, 'short']))
+    const usual = { PWD: '/here', OLDPWD: '/there', MAX_TOKENS: '5', KEYS: 'a', PATHS: 'b' }
+    const kept = commandEnvironment({ ...named, ...usual })
+    expect(Object.keys(kept).filter((name) => name in named)).toEqual([])
+    expect(kept).toMatchObject(usual)
     expect(Object.keys(clean).sort()).toEqual([
       'GIT_CONFIG_COUNT',
       'GIT_CONFIG_KEY_0',

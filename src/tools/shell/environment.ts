@@ -1,12 +1,13 @@
 // The environment a command gets: the user's own without what opens doors. A variable goes by its name or because its
-// value has the shape of a secret; `pass` names those that a command may have all the same. Nothing asks a question.
+// value has the shape of a secret. Nothing asks a question.
 import { join } from 'node:path'
 import { findProgram, pathOutside } from '../../disk/programs.ts'
 import { redact } from '../../disk/redact.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-const secretName = /(?:^|_)(?:KEY|APIKEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?|AUTH)$/i
+const secretName =
+  /(?:^|_)(?:KEY|APIKEY|API_KEYS|(?:AUTH)?TOKEN|SECRET|SECRET_KEY_BASE|PASSWORD|PASSWD|PASS|SSHPASS|PASSPHRASE|PAT|CREDENTIALS?|CREDS|AUTH|AUTH_CONFIG|AUTHORIZATION|COOKIE)$|_PWD$/i
 const ours = /^(?:PAL|PALIMPSEST|ANTHROPIC|CLAUDE)_/i
 /** Secrets under names that do not end like one: what a database and a collector of telemetry are opened with. */
 const opening = /^(?:PGPASSWORD|PGPASSFILE|PGSERVICEFILE|PGSSLKEY|OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS)$/i
@@ -64,8 +65,12 @@ export function readOnlyEnvironment(given: Environment, project: readonly string
   return { ...out, ...quietNpm, ...(home === undefined ? {} : { NPM_CONFIG_CACHE: join(home, '.npm') }) }
 }
 
-/** The project's own `.npmrc` would say where npm writes its log and which registry it asks for a newer npm. */
-const quietNpm = { NPM_CONFIG_LOGS_MAX: '0', NPM_CONFIG_UPDATE_NOTIFIER: 'false' }
+/** The project's own `.npmrc` would say where npm writes its log and its times, and which registry it asks for a newer npm. */
+const quietNpm = {
+  NPM_CONFIG_LOGS_MAX: '0',
+  NPM_CONFIG_TIMING: 'false',
+  NPM_CONFIG_UPDATE_NOTIFIER: 'false',
+}
 
 /** Variables that make a read-only program start another one, or read its options from a file. */
 const starting =

@@ -80,7 +80,7 @@ function groupOf(
   return { pid, output: outputOf([stdout, stderr], reading), ended, stop }
 }
 
-interface Reading {
+export interface Reading {
   pieces: number
   /** The reader is at work on a piece and has not asked for the next. */
   busy: boolean
@@ -105,7 +105,7 @@ async function* outputOf(streams: readonly Readable[], reading: Reading): AsyncG
 }
 
 /** A process that left the group may hold the pipe for ever: wait only as long as something comes, and not for ever. */
-async function drained(streams: readonly Readable[], reading: Reading): Promise<void> {
+export async function drained(streams: readonly Readable[], reading: Reading): Promise<void> {
   const closed = Promise.all(streams.map(closing)).then(() => true)
   for (let round = 0; round < drainRounds; round++) {
     const { pieces } = reading

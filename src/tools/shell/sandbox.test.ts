@@ -12,6 +12,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
@@ -142,6 +143,57 @@ describe.skipIf(!works)('the sandbox (needs bubblewrap)', () => {
     expect(text).not.toContain('KEY')
   })
 
+  it('[PM108] keys are hidden where links of the home lead, and no link of it keeps commands from running', async () => {
+    const other = join(base, 'linked-home')
+    mkdirSync(join(other, 'dots', 'ssh'), { recursive: true })
+    mkdirSync(join(other, '.cargo'))
+    for (const name of ['dots/npmrc', 'dots/ssh/id_rsa', '.cargo/credentials.toml', '.vault-token'])
+      writeFileSync(join(other, name), 'KEY')
+    writeFileSync(join(other, 'own.pem'), 'CERTIFICATE')
+    symlinkSync(join(other, 'dots', 'npmrc'), join(other, '.npmrc'))
+    symlinkSync(join(other, 'dots', 'ssh'), join(other, '.ssh'))
+    symlinkSync('nowhere', join(other, '.netrc'))
+    symlinkSync(project, join(base, 'opened'))
+    const { text } = await run(
+      `cd ${other}; cat .npmrc dots/npmrc .ssh/id_rsa dots/ssh/id_rsa .cargo/* .vault-token own.pem; echo ran`,
+      { home: other, writable: [join(base, 'opened')] },
+    )
+    expect(text).toContain('ran')
+    expect(text).toContain('CERTIFICATE')
+    expect(text).not.toContain('KEY')
+    // The folder that such a link leads to may be the project itself.
+    const own = { home: other, root: join(other, 'dots') }
+    expect((await run(`cat ${join(other, 'dots', 'npmrc')}`, own, undefined, own.root)).text).toContain('KEY')
+  })
+
+  it('[PM107] no program outside can be had by its socket, wherever it lies; those of the project are its own', async () => {
+    const at = join(home, '.engine')
+    mkdirSync(at)
+    const heard: string[] = []
+    const listening = [join(at, 'e.sock'), join(project, 'p.sock')].map(async (path) => {
+      const server = createServer((socket) => {
+        heard.push(path)
+        socket.end('reached')
+      })
+      await new Promise<void>((resolve) => server.listen(path, resolve))
+      return server
+    })
+    const servers = await Promise.all(listening)
+    // Behind a link too: what counts is where it really lies.
+    symlinkSync(at, join(home, 'other'))
+    const open = (path: string) =>
+      `${quoted(process.execPath)} -e "require('net').connect('${path}').on('data', (d) => console.log(String(d))).on('error', (e) => console.log(e.code))"`
+    const paths = [join(at, 'e.sock'), join(home, 'other', 'e.sock')]
+    for (const path of paths) {
+      const { text } = await run(open(path))
+      expect([path, text.includes('reached')]).toEqual([path, false])
+    }
+    expect(heard).toEqual([])
+    expect((await run(open(join(project, 'p.sock')))).text).toContain('reached')
+    expect((await run(open(paths[0]!), { writable: [at] })).text).toContain('reached')
+    for (const server of servers) server.close()
+  })
+
   it('[PM22] there is no network unless it is allowed', async () => {
     let connections = 0
     const server = createServer((socket) => {
@@ -170,6 +222,8 @@ describe.skipIf(!works)('the sandbox (needs bubblewrap)', () => {
     await until(() => !lives(), 'it to be gone')
   })
 })
+
+const quoted = (word: string): string => `'${word}'`
 
 function isWritable(folder: string): boolean {
   try {

@@ -3,19 +3,20 @@
 //
 // - the project can be written, apart from what git, this program or others obey later (`guarded`); everything else is
 //   read-only;
-// - keys by custom, our own folder, sockets and what others keep in temporary folders are not there;
+// - keys by custom, our own folder, sockets of programs outside and what others keep in temporary folders are not there;
 // - there is no network unless it is allowed;
 // - processes live in a space of their own and end with the command, also those that left its group.
 import { execFile } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isThere, type FileSystem } from '../../disk/fs.ts'
+import { realOr, type FileSystem } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { findProgram } from '../../disk/programs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { sweepOwnFolders } from '../../disk/own-folders.ts'
 import { gitlinkReader, type ReadGitlinks } from '../git/gitlinks.ts'
 import { shieldFolder } from '../git/shield.ts'
+import { emptied, hiding } from './hidden.ts'
 import { guardOf, nestedGuard, together, withoutLinked, mountArguments } from './guarded.ts'
 import { findNested, block, watch, type Watched } from './watched.ts'
 import { createPlaceholders, wordsNaming, type Placed, type Placeholders } from './placeholders.ts'
@@ -58,25 +59,6 @@ export interface Sandbox {
   explains(output: string): string | null
 }
 
-const secretFolders = [
-  '.ssh',
-  '.gnupg',
-  '.aws',
-  '.azure',
-  '.kube',
-  '.config/gh',
-  '.config/gcloud',
-  '.password-store',
-]
-const secretFiles = [
-  '.netrc',
-  '.pgpass',
-  '.git-credentials',
-  '.pypirc',
-  '.npmrc',
-  '.docker/config.json',
-  '.config/git/credentials',
-]
 /** Where names are looked up, which a network needs. */
 const nameServices = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager']
 
@@ -159,8 +141,10 @@ async function wordsFor(
   { placeholders, gitlinks }: { placeholders: Placeholders; gitlinks: ReadGitlinks },
 ): Promise<{ words: readonly string[]; placed: Placed; watched: Watched }> {
   const { fs, root, home } = options
-  const writable = [root, ...(isInside(root, cwd) ? [] : [cwd]), ...options.writable]
-  const secret = await hiding(fs, home, options.hidden)
+  // A mount over a link fails.
+  const opened = await Promise.all(options.writable.map((folder) => realOr(fs, folder)))
+  const writable = [root, ...(isInside(root, cwd) ? [] : [cwd]), ...opened]
+  const secret = await hiding(fs, home, options.hidden, writable)
   const isInProject = (path: string): boolean => writable.some((folder) => isInside(folder, path))
   const words = [
     '--ro-bind',
@@ -170,7 +154,7 @@ async function wordsFor(
     '/dev',
     '--proc',
     '/proc',
-    ...['/tmp', '/var/tmp', '/run'].flatMap((folder) => ['--tmpfs', folder]),
+    ...emptied.flatMap((folder) => ['--tmpfs', folder]),
     ...(options.network ? nameServices.flatMap((path) => ['--ro-bind-try', path, path]) : ['--unshare-net']),
     ...secret.filter(({ path }) => !isInProject(path)).flatMap(({ words: hide }) => hide),
     ...writable.flatMap((folder) => ['--bind-try', folder, folder]),
@@ -202,26 +186,6 @@ async function wordsFor(
     '--',
   ]
   return { words: all, placed, watched }
-}
-
-interface Hidden {
-  readonly path: string
-  readonly words: readonly string[]
-}
-
-async function hiding(
-  fs: FileSystem,
-  home: string | undefined,
-  folders: readonly string[],
-): Promise<readonly Hidden[]> {
-  const atHome = (names: readonly string[]) =>
-    home === undefined ? [] : names.map((name) => join(home, name))
-  const covered = [
-    ...[...folders, ...atHome(secretFolders)].map((path) => ({ path, words: ['--tmpfs', path] })),
-    ...atHome(secretFiles).map((path) => ({ path, words: ['--ro-bind', '/dev/null', path] })),
-  ]
-  const there = await Promise.all(covered.map(({ path }) => isThere(fs, path)))
-  return covered.filter((_, at) => there[at] === true)
 }
 
 /** Null when a command runs inside. */

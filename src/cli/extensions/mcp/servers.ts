@@ -2,7 +2,7 @@
 // the root of the project; a program in the project that a command names has to be approved by its content as well.
 // Format: {"mcpServers": {NAME: {"command", "args"?, "env"?} or {"url", "headers"?}}}. `${NAME}` and `${NAME:-else}` stand
 // for variables of the environment; a project may not name the keys of this program, so that it cannot send them away.
-import { jsonIn } from '../../../transcript/json.ts'
+import { fieldsOf, jsonIn } from '../../../transcript/json.ts'
 import { join, resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { attempt, type FileSystem } from '../../../disk/fs.ts'
@@ -157,7 +157,7 @@ const expanding =
 const mostBytes = 32 * 1024 * 1024
 
 /**
- * The files of a project that the command of a server names (`./server.js`, `node tools/server.mjs`), itself or in a
+ * The files of a project that the command of a server names (`./server.js`, `node tools/server`, `node .`), itself or in a
  * variable it sets (`NODE_OPTIONS`), are approved by their content before the command runs, at each start. What such a
  * file loads in its turn, packages that a command fetches (`npx name`) and what scripts of package managers run cannot be
  * named here and is not covered.
@@ -167,20 +167,73 @@ async function programRefusal(
   { command, args, environment }: Extract<Server, { kind: 'command' }>,
 ): Promise<string | null> {
   // A command without a slash is looked for in PATH, never in the folder.
-  const set = Object.values(environment).flatMap((value) => [value, ...value.split(/[\s:;,]+/)])
-  const named = [...(/[/\\]/.test(command) ? [command] : []), ...[...args, ...set].map(withoutFlag)]
-  for (const name of named) {
-    const real = await attempt('looking', async () => ({ path: await fs.realPath(resolve(cwd, name)) }))
-    if (name === '' || name.includes('\0') || !real.ok || !isInside(project, real.path)) continue
-    const stat = await attempt('looking', () => fs.stat(real.path))
-    if (!stat.ok || stat.kind !== 'file') continue
-    const read = await readWhole(fs, real.path, mostBytes)
-    if (!read.ok) return `${real.path} cannot be checked: ${read.why}`
-    const refused = read.bytes === null ? null : gate.refusal('MCP program', real.path, read.bytes)
-    if (refused !== null) return `${real.path} ${refused}`
+  const words = [...args, ...Object.values(environment)].flatMap((word) => [word, ...word.split(parting)])
+  const named = [...(/[/\\]/.test(command) ? [command] : []), ...words.flatMap(pathsIn)]
+  const isCode = runsFolders.test(command)
+  for (const name of new Set(named)) {
+    if (name === '' || name.includes('\0')) continue
+    for (const path of await filesMeant(fs, resolve(cwd, name), isCode)) {
+      if (!isInside(project, path)) continue
+      const read = await readWhole(fs, path, mostBytes)
+      if (!read.ok) return `${path} cannot be checked: ${read.why}`
+      const refused = read.bytes === null ? null : gate.refusal('MCP program', path, read.bytes)
+      if (refused !== null) return `${path} ${refused}`
+    }
   }
   return null
 }
 
-/** `--import=./hook.js` names a file too. */
-const withoutFlag = (word: string): string => /^--?[\w-]+=(.+)$/s.exec(word)?.[1] ?? word
+/** A word may be a script of a shell, or a list. */
+const parting = /[\s:;,&|()<>"'`]+/
+/** Others may be handed a folder to work in. */
+const runsFolders = /(?:^|[/\\])(?:node(?:js)?|bun|deno|tsx|ts-node|python[\d.]*|pypy\d*)$/
+
+/** `--import=./hook.js`, `-r./hook.js` and `file:///…` name a file too. */
+function pathsIn(word: string): readonly string[] {
+  const [, long, short] = /^--?[\w-]+=(.+)$|^-[A-Za-z](.+)$/s.exec(word) ?? []
+  return [word, long, short].flatMap((name) => {
+    if (name === undefined) return []
+    return name.startsWith('file:') && URL.canParse(name) ? [plainPath(new URL(name))] : [name]
+  })
+}
+
+const plainPath = ({ pathname }: URL): string => {
+  const bytes = pathname.replaceAll(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  )
+  return Buffer.from(bytes, 'latin1').toString()
+}
+
+/** What programs put behind a name that is none yet, and what they begin with in a folder. */
+const endings = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.json', '.node', '.py']
+const begins = ['package.json', '__main__.py', ...endings.map((ending) => `index${ending}`)]
+
+/** The files that a path stands for, by their real paths. */
+async function filesMeant(fs: FileSystem, path: string, isCode: boolean): Promise<readonly string[]> {
+  const kind = await kindAt(fs, path)
+  if (kind?.kind === 'file') return [kind.real]
+  const isFolder = kind?.kind === 'folder'
+  if (isFolder && !isCode) return []
+  const others = isFolder
+    ? [...begins.map((name) => join(path, name)), ...(await mainOf(fs, path))]
+    : endings.map((ending) => `${path}${ending}`)
+  const found = await Promise.all(others.map((one) => kindAt(fs, one)))
+  return found.flatMap((one) => (one?.kind === 'file' ? [one.real] : []))
+}
+
+async function mainOf(fs: FileSystem, folder: string): Promise<readonly string[]> {
+  const read = await readWhole(fs, join(folder, 'package.json'), defaults.cli.settingsBytes)
+  const main = read.ok && read.bytes !== null ? fieldsOf(jsonIn(read.bytes.toString()))['main'] : undefined
+  if (typeof main !== 'string' || main.includes('\0')) return []
+  return ['', ...endings, ...endings.map((ending) => `/index${ending}`)].map((end) =>
+    join(folder, `${main}${end}`),
+  )
+}
+
+async function kindAt(fs: FileSystem, path: string): Promise<{ real: string; kind: string } | null> {
+  const found = await attempt('looking', async () => {
+    const real = await fs.realPath(path)
+    return { real, kind: (await fs.stat(real)).kind }
+  })
+  return found.ok ? found : null
+}

@@ -12,12 +12,15 @@ import { knownWord } from './word.ts'
 export interface CommandPattern {
   /** The text itself: a command that is written exactly so is meant, whatever it is. */
   readonly text: string
+  /** It means the command of its text and no other. */
+  readonly isOne: boolean
   readonly allows: (words: readonly KnownWord[]) => boolean
   readonly catches: (words: readonly MaybeWord[]) => boolean
 }
 
 interface Token {
   readonly value: string
+  readonly isGlob: boolean
   readonly matches: (value: string) => boolean
 }
 
@@ -25,9 +28,10 @@ export function compileCommand(what: string): CommandPattern {
   const text = what.trim()
   const tokens = tokensOf(text.replace(/(?::\*|\s+\*)$/, ''))
   const isOpen = /(?::\*|\s\*)$/.test(text)
-  if (tokens === null) return { text, allows: () => false, catches: () => false }
+  if (tokens === null) return { text, isOne: true, allows: () => false, catches: () => false }
   return {
     text,
+    isOne: !isOpen && tokens.every(({ isGlob }) => !isGlob),
     allows: (words) =>
       (isOpen ? words.length >= tokens.length : words.length === tokens.length) &&
       tokens.every((token, at) => allowsWord(token, words[at]!)),
@@ -78,7 +82,7 @@ function tokensOf(text: string): readonly Token[] | null {
 function tokenOf(word: Word): Token | null {
   const known = knownWord(word)
   if (known === null) return null
-  if (!known.isGlob) return { value: known.value, matches: (value) => value === known.value }
+  if (!known.isGlob) return { ...known, matches: (value) => value === known.value }
   const pieces: string[] = []
   let piece = ''
   for (const part of word.parts ?? []) {
@@ -88,7 +92,7 @@ function tokenOf(word: Word): Token | null {
     } else piece += 'value' in part ? part.value : part.text
   }
   const all = [...pieces, piece]
-  return { value: known.value, matches: (value) => matchesPieces(all, value) }
+  return { ...known, matches: (value) => matchesPieces(all, value) }
 }
 
 /** Pieces in their order with anything between: no expression that could take long. */
