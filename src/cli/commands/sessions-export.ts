@@ -8,7 +8,7 @@ import { fileStore } from '../../stores/index.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store, Result } from '../../transcript/store.ts'
 import { complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
-import { findSession, newestSession, openingOf } from '../session-lookup.ts'
+import { findSession, newestSession, openingOf, unlisted } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { whole } from '../terminal/tables.ts'
@@ -95,7 +95,7 @@ async function sessionsNamed(store: Store, ids: readonly string[], isAll: boolea
 async function allSessions(store: Store): Promise<Named> {
   const sessions: SessionId[] = []
   for await (const info of store.list()) {
-    if (!info.ok) return refuse(exits.failed, `the sessions cannot be listed: ${info.failure.message}`)
+    if (!info.ok) return unlisted(info.failure)
     if ((await openingOf(store, info.session)).isMain) sessions.push(info.session)
   }
   return { ok: true, sessions: sessions.reverse() }
@@ -213,7 +213,7 @@ async function copied(
 async function wantedIn(store: Store, ids: readonly string[], isAll: boolean): Promise<Named> {
   const above = new Map<SessionId, SessionId | null>()
   for await (const info of store.list()) {
-    if (!info.ok) return refuse(exits.failed, `the sessions cannot be listed: ${info.failure.message}`)
+    if (!info.ok) return unlisted(info.failure)
     const { start } = await openingOf(store, info.session)
     above.set(info.session, start?.parent?.session ?? start?.startedBy ?? null)
   }
