@@ -12,7 +12,7 @@ import { beforeImageIn, beforeImageName, type BeforeImage } from '../../tools/fi
 import { textIn } from '../../transcript/content.ts'
 import { isKnown, isRealInput } from '../../transcript/fact.ts'
 import { seq, unbounded, type Seq, type SessionId } from '../../transcript/ids.ts'
-import { lineageOf, readLine, readLineBack } from '../../transcript/lineage.ts'
+import { lineageOf, ownLink, readLine, readLineBack, type Link } from '../../transcript/lineage.ts'
 import type { Result, Store } from '../../transcript/store.ts'
 import { exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
@@ -205,35 +205,45 @@ function notRewound(path: string, { code, message }: Failure, restored: number):
   })
 }
 
-/** `by`: the session that made the change and keeps what was there before; of a fork it may be one it was forked from. */
-async function* changesSince(
-  store: Store,
-  session: Session,
-  to: Seq,
-): AsyncGenerator<{
+/** `by`: the session that made the change and keeps what was there before: of a fork it may be one it was forked from, or an agent's. */
+interface Change {
   readonly by: SessionId
   readonly callId: string
   readonly file: string
   readonly isFailed: boolean
-}> {
+}
+
+async function* changesSince(store: Store, session: Session, to: Seq): AsyncGenerator<Change> {
   const line = await lineageOf(store, session.id)
   if (!line.ok) throw new EngineError(line.failure)
+  for (const link of line.links.toReversed()) {
+    yield* changesIn(store, link, to)
+    if (link.from <= to) return
+  }
+}
+
+/** Those of agents stand where the agent was started: what the session wrote after that is undone before it. */
+async function* changesIn(store: Store, link: Link, to: number): AsyncGenerator<Change> {
   const failed = new Set<string>()
-  for (const link of line.links.toReversed())
-    for await (const item of readLineBack(store, [link], unbounded)) {
-      if (item.kind === 'failed') throw new EngineError(item.failure)
-      if (item.kind !== 'entry' || !isKnown(item.entry)) continue
-      if (item.entry.seq <= to) return
-      const { fact } = item.entry
-      if (fact.type === 'tool-result' && fact.isError) failed.add(fact.call)
-      if (fact.type !== 'assistant-message') continue
-      for (const block of fact.content.toReversed()) {
-        if (block.type !== 'tool_use' || !('input' in block)) continue
-        const file = block.input['file_path']
-        if ((block.name === 'Edit' || block.name === 'Write') && typeof file === 'string')
-          yield { by: link.session, callId: block.id, file, isFailed: failed.has(block.id) }
-      }
+  for await (const item of readLineBack(store, [link], unbounded)) {
+    // An agent that was deleted with what it kept.
+    if (item.kind === 'failed' && item.failure.code === 'no-such-session') return
+    if (item.kind === 'failed') throw new EngineError(item.failure)
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    if (item.entry.seq <= to) return
+    const { fact } = item.entry
+    if (fact.type === 'tool-result' && fact.isError) failed.add(fact.call)
+    // In a worktree it wrote into a folder of its own.
+    if (fact.type === 'agent-start' && fact.worktree === undefined)
+      for (const own of ownLink(fact.child)) yield* changesIn(store, own, -1)
+    if (fact.type !== 'assistant-message') continue
+    for (const block of fact.content.toReversed()) {
+      if (block.type !== 'tool_use' || !('input' in block)) continue
+      const file = block.input['file_path']
+      if ((block.name === 'Edit' || block.name === 'Write') && typeof file === 'string')
+        yield { by: link.session, callId: block.id, file, isFailed: failed.has(block.id) }
     }
+  }
 }
 
 async function restoreFile(
