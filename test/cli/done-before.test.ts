@@ -106,6 +106,24 @@ it('[TE3] a rewind restores what a call wrote that was killed before it had a re
   expect(readFileSync(f, 'utf8')).toBe('v0\n')
 })
 
+it('[TE3] what stood in a file is kept before the file is changed', async () => {
+  const { pal, project, state } = await openWorkspace()
+  const f = join(project, 'f.txt')
+  writeFileSync(f, 'v0\n')
+  await pal(['-p', '--offline', 'hello'])
+  const projects = join(state, 'projects')
+  const sessions = join(projects, readdirSync(projects)[0]!, 'sessions')
+  const { code } = await pal(['-p', '--offline', '-c', '--permission-mode', 'bypass', task], {
+    environment: {
+      NODE_OPTIONS: `--require ${join(import.meta.dirname, '..', 'faults', 'faulty-disk.cjs')}`,
+      PAL_FAULT: 'kill',
+      PAL_FAULT_AT: '1',
+      PAL_FAULT_UNDER: join(sessions, readdirSync(sessions)[0]!, 'tool-results', 'before-'),
+    },
+  })
+  expect([code, readFileSync(f, 'utf8')]).toEqual([null, 'v0\n'])
+})
+
 it('[TE3] a rewind in a fork puts back what the session before it changed', async () => {
   const { pal, project } = await openWorkspace()
   const f = join(project, 'f.txt')
