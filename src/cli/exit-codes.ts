@@ -47,6 +47,12 @@ export function print(
   return exits.done
 }
 
+/** What the engine says of a failure, with the commands by which it is done. */
+export const sayingOf = ({ code, message }: { readonly code: string; readonly message: string }): string =>
+  code === 'session-open'
+    ? `${message} (pal messages ID reads it, pal --resume ID --fork-session branches off)`
+    : message
+
 /** The code for a failure of engine or turn, by its stable word. */
 export function exitFor(code: string): Exit {
   if (code === 'cap') return exits.cap

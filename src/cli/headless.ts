@@ -14,7 +14,7 @@ import { noBash } from '../tools/shell/bash.ts'
 import { fenced } from '../transcript/fence.ts'
 import type { Failure } from '../transcript/store.ts'
 import { hearWishes } from './conversation/wishes.ts'
-import { complain, exitFor, exits, fail, refuse, type Exit, type Refusal } from './exit-codes.ts'
+import { complain, exitFor, exits, fail, refuse, sayingOf, type Exit, type Refusal } from './exit-codes.ts'
 import { loadExtensions, typesFor, type LoadedExtensions } from './extensions/load.ts'
 import { createReporter, writeResult, type Format, type PromptResult } from './output.ts'
 import { findSession, newestSession } from './session-lookup.ts'
@@ -230,7 +230,7 @@ async function converse(
     return unclosed !== null && result.outcome === 'done' ? exits.failed : exitOf(result)
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
-    return fail(io, exitFor(error.code), error.message)
+    return fail(io, exitFor(error.code), sayingOf(error))
   } finally {
     stopListening()
   }

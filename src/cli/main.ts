@@ -10,6 +10,10 @@ cache.enableCompileCache?.()
 
 const args = process.argv.slice(2)
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
+  process.stdout.on('error', ({ message }) => {
+    process.stderr.write(`pal: stdout cannot be written to, so output is lost: ${message}\n`)
+    process.exitCode = 1
+  })
   process.stdout.write(`${PAL_VERSION}\n`)
 } else if (process.platform === 'win32') {
   // Locks, durable writes, rules about paths and the shell are built for Unix: here none of it would hold.

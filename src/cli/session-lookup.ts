@@ -5,7 +5,7 @@ import { defaults } from '../settings/defaults.ts'
 import { textIn } from '../transcript/content.ts'
 import { isKnown, isRealInput, type FactOf } from '../transcript/fact.ts'
 import type { SessionId } from '../transcript/ids.ts'
-import type { Store } from '../transcript/store.ts'
+import type { Failure, Store } from '../transcript/store.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
 import { openWorkplace, type ProjectFlags, type Workplace } from './workplace/workplace.ts'
@@ -24,11 +24,18 @@ export async function showSession(
   return found.ok ? show(place, store, found.session, flags.json ?? false) : complain(io, found)
 }
 
+/** Where sessions may be, and cannot be looked at. */
+export const unlisted = ({ message }: Failure): Refusal =>
+  refuse(
+    exits.failed,
+    `the sessions cannot be listed: ${message}. Make that readable, or set PALIMPSEST_HOME to another folder`,
+  )
+
 type SessionLookup = { readonly ok: true; readonly session: SessionId } | Refusal
 
 export async function newestSession(store: Store): Promise<SessionLookup> {
   for await (const item of store.list()) {
-    if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)
+    if (!item.ok) return unlisted(item.failure)
     const { isMain, state, why } = await openingOf(store, item.session)
     // A session that cannot be read may be the one that is meant: another is not taken in its place.
     if (state === 'unreadable')
@@ -52,11 +59,14 @@ export async function findSession(
   list = 'pal sessions',
 ): Promise<SessionLookup> {
   const found: SessionId[] = []
+  let hidden: Failure | null = null
   for await (const item of store.list()) {
-    if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)
-    if (item.session === wanted) return { ok: true, session: item.session }
-    if (isNamedBy(item.session, wanted)) found.push(item.session)
+    // One that cannot be looked at keeps nobody from another.
+    if (!item.ok) hidden ??= item.failure
+    else if (item.session === wanted) return { ok: true, session: item.session }
+    else if (isNamedBy(item.session, wanted)) found.push(item.session)
   }
+  if (hidden !== null && found.length === 0) return unlisted(hidden)
   const matches = found.length < 2 ? found : await listedAmong(store, found)
   const [only, ...others] = matches
   if (only !== undefined && others.length === 0) return { ok: true, session: only }

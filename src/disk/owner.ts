@@ -1,5 +1,5 @@
 // Whose a folder is. What lies in a folder that somebody else owns, or may write to, was not necessarily put there by us.
-import { lstat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
 import { systemCode } from './fs.ts'
 
 export interface Ownership {
@@ -10,15 +10,16 @@ export interface Ownership {
   readonly isOpen: boolean
 }
 
-/** Null where there is no such folder, or the system knows no owners. */
+/** Of what a link leads to, too: its own mode says nothing. Null where there is no such folder, or the system knows no owners. */
 export async function ownershipOf(path: string): Promise<Ownership | null> {
   const us = process.getuid?.()
   if (us === undefined) return null
   try {
-    const { uid, mode } = await lstat(path)
+    const named = await lstat(path)
+    const { uid, mode } = named.uid === us && named.isSymbolicLink() ? await stat(path) : named
     return { owner: uid, isOurs: uid === us, isOpen: (mode & 0o022) !== 0 }
   } catch (error) {
-    if (systemCode(error) === undefined) throw error
+    if (systemCode(error) === null) throw error
     return null
   }
 }

@@ -4,7 +4,7 @@
 import { factorOf, uncalibrated } from '../projection/calibration.ts'
 import { estimateBlocks } from '../projection/tokens.ts'
 import { textIn, type AssistantBlock, type UserBlock } from '../transcript/content.ts'
-import type { Entry, Fact, Origin, Usage } from '../transcript/fact.ts'
+import type { Entry, Fact, FactOf, Origin, Usage } from '../transcript/fact.ts'
 import { closing, emptyTail, refusal, step, type Tail } from '../transcript/grammar.ts'
 import { callId, sessionId, type Clock, type Ids } from '../transcript/ids.ts'
 import {
@@ -48,7 +48,7 @@ export function toEntries(recording: Recording, options: EntryOptions): Entries 
     writer.at = turn.at
     if (turn.role === 'user')
       writeUserTurn(writer, turn, options.keepsSummaries === true ? recording.client : null)
-    else writer.write(assistantFact(recording, turn, index))
+    else writer.write(writer.withFreshCalls(assistantFact(recording, turn, index)))
   })
   writer.close('the recording ends here')
   return { entries: writer.entries, repairs: writer.repairs }
@@ -60,10 +60,32 @@ class Writer {
   readonly repairs: string[] = []
   at: number | null = null
   private tail: Tail = emptyTail()
+  private readonly used = new Set<string>()
+  private readonly names = new Map<string, string>()
   private readonly options: EntryOptions
 
   constructor(options: EntryOptions) {
     this.options = options
+  }
+
+  /** A line that stands in the file twice asks twice under one id, and no API takes that: the later call is renamed. */
+  withFreshCalls(fact: FactOf<'assistant-message'>): Fact {
+    const before = new Set(this.used)
+    const content = fact.content.map((block) => {
+      if (block.type !== 'tool_use' || !('id' in block)) return block
+      this.used.add(block.id)
+      const id = before.has(block.id) ? `${block.id}~${this.tail.next}` : block.id
+      this.names.set(block.id, id)
+      if (id !== block.id)
+        this.repairs.push(`at ${this.tail.next}: the call ${block.id} was asked before; it is renamed`)
+      return { ...block, id }
+    })
+    return { ...fact, content }
+  }
+
+  /** The id that a recorded call has here. */
+  nameOf(id: string): string {
+    return this.names.get(id) ?? id
   }
 
   write(fact: Fact): void {
@@ -115,7 +137,7 @@ function writeUserTurn(writer: Writer, turn: RecordedTurn, client: string | null
     if (!isResult(block)) continue
     writer.write({
       type: 'tool-result',
-      call: callId(block.tool_use_id),
+      call: callId(writer.nameOf(block.tool_use_id)),
       content: block.content,
       isError: block.is_error,
     })
@@ -165,7 +187,7 @@ function originOf(
   return { origin: 'injected', attachment }
 }
 
-function assistantFact(recording: Recording, turn: RecordedTurn, index: number): Fact {
+function assistantFact(recording: Recording, turn: RecordedTurn, index: number): FactOf<'assistant-message'> {
   const content = turn.content.map(({ block }) => block).filter((block) => isAssistantBlock(block))
   const model = turn.model ?? recording.model
   const calls = content.some((block) => block.type === 'tool_use')

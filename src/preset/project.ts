@@ -3,6 +3,7 @@
 // share one.
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
+import { refused } from '../disk/failure.ts'
 import { failureOf, isThere, type Result, type FileSystem } from '../disk/fs.ts'
 import { sharedRoot } from '../memory/place.ts'
 
@@ -23,6 +24,7 @@ const hashChars = 16
 export async function projectOf(fs: FileSystem, folder: string): Promise<Result<{ project: Project }>> {
   try {
     const cwd = await fs.realPath(folder)
+    if ((await fs.stat(cwd)).kind !== 'folder') return refused('not-found', `${folder} is no folder`)
     const git = await gitRoot(fs, cwd)
     const root = git ?? cwd
     const main = git === null ? root : await sharedRoot(fs, root)

@@ -26,6 +26,11 @@ export async function copySession(from: Store, to: Store, session: SessionId): P
       ? { ok: false, failure: leased.failure }
       : refused('session-open', `${leased.owner.who} is writing session ${session}; end it first`)
   const copied = await copyInto(from, to, leased.lease, leased.next)
+  // A session that was not there before is taken away again: whoever finds a part of it takes it for the whole.
+  if (!copied.ok && leased.next === null) {
+    const removed = await to.remove(session)
+    if (removed.ok) return copied
+  }
   const released = await to.release(leased.lease)
   return copied.ok && !released.ok ? released : copied
 }

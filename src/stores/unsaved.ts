@@ -58,7 +58,11 @@ export function unsavedStore(base: Store): Store {
       if (!own.ok || !kept.ok) return own.ok ? kept : own
       return { ok: true, names: [...new Set([...own.names, ...kept.names])].sort() }
     },
-    putCheckpoint: (lease, checkpoint) => memory.putCheckpoint(lease, checkpoint),
+    putCheckpoint: async (lease, checkpoint) => {
+      const end = ends.get(lease.session) ?? null
+      // Of what the other store holds alone: it is a short cut, and nothing is kept.
+      return end !== null && checkpoint.upTo <= end ? { ok: true } : memory.putCheckpoint(lease, checkpoint)
+    },
     getCheckpoint: async (session) => {
       const own = await memory.getCheckpoint(session)
       if (own !== null) return own

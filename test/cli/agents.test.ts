@@ -1,5 +1,5 @@
 // Agents from the command line: types from files, waiting in scripts, looking and acting in a talk.
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSimulator } from '../../src/simulator/index.ts'
@@ -37,6 +37,39 @@ async function declare({ project }: Workspace, name: string, front: string, prom
 }
 
 describe('pal and its agents', () => {
+  it('[TE3] a rewind restores what an agent wrote in the folder, and in order with what the session itself wrote', async () => {
+    const { at } = await scene([
+      {
+        when: 'write for me',
+        answers: [
+          [call('Read', { file_path: 'f.txt' })],
+          [call('Edit', { file_path: 'f.txt', old_string: 'one', new_string: 'two' })],
+          [call('Write', { file_path: 'new.txt', content: 'new' })],
+          'written',
+        ],
+      },
+      {
+        when: 'main',
+        answers: [
+          'hello',
+          [agent('writer', 'write for me', { mode: 'foreground' })],
+          [call('Read', { file_path: 'f.txt' })],
+          [call('Edit', { file_path: 'f.txt', old_string: 'two', new_string: 'three' })],
+          'all done',
+        ],
+      },
+    ])
+    const f = join(at.project, 'f.txt')
+    await writeFile(f, 'one')
+    await at.pal(['-p', 'first'])
+    const ended = await at.pal(['-p', '-c', '--permission-mode', 'bypass', 'change it'])
+    expect([ended.out, await readFile(f, 'utf8')]).toEqual(['all done\n', 'three'])
+    const message = /#(\d+) {2}change it/.exec((await at.pal(['messages'])).out)![1]!
+    const { out } = await at.pal(['rewind', message, '--files'])
+    expect(out).toContain(`restored: ${join(at.project, 'new.txt')}`)
+    expect([await readFile(f, 'utf8'), await readdir(at.project)]).toEqual(['one', ['f.txt']])
+  })
+
   it('[AG40] pal -p waits for agents in the background, and what they took is told', async () => {
     const mains = (): number => bodiesOf(simulator, 'main').length
     const { simulator, at } = await scene([

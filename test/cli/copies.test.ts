@@ -1,5 +1,5 @@
 // Sessions out of a project and into another, through a folder and through a database: the same bytes, and nothing overwritten.
-import { appendFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
@@ -114,6 +114,25 @@ describe('sessions that are copied', () => {
     expect(missing.err).toContain('nowhere')
     expect((await at.pal(['sessions', 'export'])).code).toBe(2)
     expect((await at.pal(['sessions', 'export', '--to', 'a', '--otlp', 'b.json'])).code).toBe(2)
+  })
+
+  it('[TE43] leave no folder behind where a kept result cannot be read, and are not written into a folder without a name', async () => {
+    const at = await scene(1)
+    expect((await at.pal(['-p', 'one'])).code).toBe(0)
+    const [session] = await readdir(await rootOf(at))
+    const results = join(await rootOf(at), session!, 'tool-results')
+    const [kept] = await readdir(results)
+    await rm(join(results, kept!))
+    await symlink('nowhere', join(results, kept!))
+    const refused = await at.pal(['sessions', 'export', '--to', join(at.home, 'new')])
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('links are not followed')])
+    expect(await readdir(at.home)).not.toContain('new')
+    const nameless = await at.pal(['sessions', 'export', '--to', ''])
+    expect([nameless.code, nameless.err]).toEqual([
+      2,
+      expect.stringContaining('--to needs the name of a folder'),
+    ])
+    expect(await readdir(at.project)).toEqual([])
   })
 
   it('[TE43] come with what they stand on; a copy that was killed goes on', async () => {

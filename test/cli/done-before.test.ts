@@ -1,9 +1,9 @@
 // What an earlier run has done, or another program keeps, is neither undone twice nor lost.
-import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cp, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openWorkspace } from './pal.ts'
+import { openWorkspace, type Workspace } from './pal.ts'
 
 const task = `<task name="two">
 1. read f.txt
@@ -51,6 +51,77 @@ it('[TE3] a rewind whose files the disk refuses leaves the session where it was,
   expect(full.err).toMatch(/f\.txt could not be restored: .*The session was not rewound: run it again/s)
   expect((await pal(['rewind', at, '--files'])).code).toBe(0)
   expect([readFileSync(f, 'utf8'), existsSync(join(project, 'g.txt'))]).toEqual(['v0\n', false])
+})
+
+/** Kills at the operation after the first rename of a file in the project, or at that rename. */
+async function killedAt(
+  { pal, project, state }: Workspace,
+  words: readonly string[],
+  at: 'rename' | 'after',
+): Promise<void> {
+  const count = join(project, '..', `operations-${at}`)
+  const kept = join(project, '..', 'kept')
+  for (const name of ['project', 'home'])
+    await cp(join(project, '..', name), join(kept, name), { recursive: true })
+  const under = {
+    NODE_OPTIONS: `--require ${join(import.meta.dirname, '..', 'faults', 'faulty-disk.cjs')}`,
+    PAL_FAULT_UNDER: `${project}/`,
+  }
+  await pal(words, { environment: { ...under, PAL_FAULT_COUNT: count } })
+  const nth = readFileSync(count, 'utf8').split('\n').indexOf('rename') + (at === 'rename' ? 1 : 2)
+  for (const name of [project, state]) rmSync(name, { recursive: true })
+  for (const name of ['project', 'home'])
+    await cp(join(kept, name), join(project, '..', name), { recursive: true })
+  const { code } = await pal(words, {
+    environment: { ...under, PAL_FAULT: 'kill', PAL_FAULT_AT: String(nth) },
+  })
+  expect(code).toBe(null)
+}
+
+it('[TE3] a rewind that was killed over a file leaves nothing in the project once it is run again', async () => {
+  const at = await openWorkspace()
+  const { pal, project } = at
+  writeFileSync(join(project, 'f.txt'), 'v0\n')
+  await pal(['-p', '--offline', 'hello'])
+  await pal(['-p', '--offline', '-c', '--permission-mode', 'bypass', task])
+  const message = /#(\d+) {2}<task/.exec((await pal(['messages'])).out)![1]!
+  await killedAt(at, ['rewind', message, '--files'], 'rename')
+  expect(readdirSync(project).filter((name) => name.startsWith('.pal-'))).toHaveLength(1)
+  expect((await pal(['rewind', message, '--files'])).code).toBe(0)
+  expect(readdirSync(project)).toEqual(['f.txt'])
+  expect(readFileSync(join(project, 'f.txt'), 'utf8')).toBe('v0\n')
+})
+
+it('[TE3] a rewind restores what a call wrote that was killed before it had a result', async () => {
+  const at = await openWorkspace()
+  const { pal, project } = at
+  const f = join(project, 'f.txt')
+  writeFileSync(f, 'v0\n')
+  await pal(['-p', '--offline', 'hello'])
+  await killedAt(at, ['-p', '--offline', '-c', '--permission-mode', 'bypass', task], 'after')
+  expect(readFileSync(f, 'utf8')).toBe('v1\n')
+  const message = /#(\d+) {2}<task/.exec((await pal(['messages'])).out)![1]!
+  const { out } = await pal(['rewind', message, '--files'])
+  expect(out).toContain(`restored: ${f}`)
+  expect(readFileSync(f, 'utf8')).toBe('v0\n')
+})
+
+it('[TE3] what stood in a file is kept before the file is changed', async () => {
+  const { pal, project, state } = await openWorkspace()
+  const f = join(project, 'f.txt')
+  writeFileSync(f, 'v0\n')
+  await pal(['-p', '--offline', 'hello'])
+  const projects = join(state, 'projects')
+  const sessions = join(projects, readdirSync(projects)[0]!, 'sessions')
+  const { code } = await pal(['-p', '--offline', '-c', '--permission-mode', 'bypass', task], {
+    environment: {
+      NODE_OPTIONS: `--require ${join(import.meta.dirname, '..', 'faults', 'faulty-disk.cjs')}`,
+      PAL_FAULT: 'kill',
+      PAL_FAULT_AT: '1',
+      PAL_FAULT_UNDER: join(sessions, readdirSync(sessions)[0]!, 'tool-results', 'before-'),
+    },
+  })
+  expect([code, readFileSync(f, 'utf8')]).toEqual([null, 'v0\n'])
 })
 
 it('[TE3] a rewind in a fork puts back what the session before it changed', async () => {

@@ -12,6 +12,10 @@ describe('a mistyped name', () => {
     const { pal } = await openWorkspace()
     const tries = [
       [['stat'], "unknown command 'stat'. Did you mean 'stats'? To send a prompt use pal -p"],
+      [
+        ['--cwd', '.', 'sessions'],
+        'the options before sessions are those of a prompt. Options of a command come after',
+      ],
       [['-p', '--contineu'], "unknown option '--contineu'. (Did you mean --continue?)"],
       [['memory', 'shwo', 'x'], "pal memory has no 'shwo'. Did you mean 'show'? It has show, log, "],
       [['sessions', 'zzz'], "pal sessions has no 'zzz'. It has "],

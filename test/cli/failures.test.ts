@@ -33,6 +33,29 @@ describe('pal -p that fails', () => {
     },
   )
 
+  it.skipIf(!existsSync('/dev/full'))(
+    '[G70] a version that cannot be written is said in a sentence, and a reader that leaves is nothing to report',
+    async () => {
+      const { file, project, environment } = await openWorkspace()
+      const run = (words: string): Promise<Ended> =>
+        new Promise((resolve) => {
+          const args = ['-c', words, process.execPath, file]
+          const child = execFile('bash', args, { cwd: project, env: environment }, (_, out, err) =>
+            resolve({ code: child.exitCode, out, err }),
+          )
+          child.stdin?.end()
+        })
+      const version = await run('"$0" "$1" --version > /dev/full')
+      expect(version).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/^pal: stdout cannot be [^\n]*\n$/),
+      })
+      // The reader is gone before it begins.
+      const left = await run('exec 3> >(true); wait $!; "$0" "$1" --help >&3; echo $?')
+      expect(left).toEqual({ code: 0, out: '141\n', err: '' })
+    },
+  )
+
   it('[G60] a refusal of the provider is asked once', async () => {
     const { access, simulator } = await server(['fine'], { keys: ['other'] })
     const { pal } = await openWorkspace(access)

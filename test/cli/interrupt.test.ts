@@ -100,6 +100,7 @@ describe('Ctrl-C', () => {
     const held = await at.pal(['-p', '--continue', 'hi'])
     expect(held.code).toBe(4)
     expect(held.err).toContain(`is open in process ${child.pid}`)
+    expect(held.err).toContain('pal --resume ID --fork-session branches off')
     expect(await at.pal(['-p', '--continue', '--fork-session', 'hi'])).toMatchObject({
       code: 0,
       out: 'forked\n',

@@ -4,6 +4,21 @@ import { describe, expect, it } from 'vitest'
 import { openWorkspace, server } from './pal.ts'
 
 describe('pal import', () => {
+  it('[TE11] makes a session that can be gone on with of a line that stands twice and of a block that no API knows', async () => {
+    const { access, simulator } = await server(['gone on'])
+    const at = await openWorkspace(access)
+    const call = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls' } }
+    const asked = { role: 'assistant', content: [call, { type: 'hologram', of: 'HERON' }] }
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'EGRET' }] }
+    const messages = [{ role: 'user', content: 'look' }, asked, asked, result]
+    const file = join(at.home, 'twice.jsonl')
+    await writeFile(file, messages.map((line) => JSON.stringify(line)).join('\n'))
+    expect((await at.pal(['import', file])).code).toBe(0)
+    expect(await at.pal(['-p', '-c', 'go on'])).toMatchObject({ code: 0, out: 'gone on\n' })
+    const sent = JSON.stringify(simulator.log.last()!.body)
+    expect(sent).toMatch(/HERON.*EGRET/)
+  })
+
   it('[TE11] makes a session of another program one of ours: its words go on, its bill and its secrets stay behind', async () => {
     const { access, simulator } = await server(['gone on'])
     const at = await openWorkspace(access)

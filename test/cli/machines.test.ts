@@ -80,6 +80,24 @@ describe('a start on', () => {
     }
   })
 
+  it('[G64] a file in place of a folder to work in is refused, and nothing is kept for it', async () => {
+    const at = await openWorkspace()
+    writeFileSync(join(at.project, 'file'), 'text')
+    for (const words of [
+      ['sessions', '--cwd', 'file'],
+      ['-p', '--offline', '--cwd', 'file', 'hi'],
+    ]) {
+      const { code, err } = await at.pal(words)
+      expect([code, err]).toEqual([
+        2,
+        expect.stringMatching(/there is no folder to work in: .*file is no folder\n$/),
+      ])
+    }
+    expect(existsSync(at.state)).toBe(false)
+    const shown = await at.pal(['inspect', '--from', 'file'])
+    expect([shown.code, shown.err]).toEqual([2, expect.stringContaining('there is no folder')])
+  })
+
   it.skipIf(!canSetUser)(
     '[G64] a user id without a name and without HOME is said, and PALIMPSEST_HOME is enough',
     async () => {

@@ -3,6 +3,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { writeTranscript } from '../../bench/long-transcript.ts'
+import { sessionId } from '../../src/transcript/ids.ts'
 import { open, shows } from '../screen/seen.ts'
 import { runInTerminal } from '../screen/terminal.ts'
 import { openWorkspace, server, type Ended, type Workspace } from './pal.ts'
@@ -128,6 +130,17 @@ describe.skipIf(!canMount())('a read-only state folder', () => {
     await shows(yes, 'an unsaved answer')
     yes.type('\u0004')
     expect(await yes.ended).toBe(0)
+  })
+
+  it('[G68] messages of a long session without a checkpoint are listed without a word about one', async () => {
+    const { access } = await server(['one'])
+    const at = await openWorkspace(access)
+    await at.pal(['-p', 'the first message'])
+    const [slug] = await readdir(join(at.state, 'projects'))
+    const id = sessionId('a-long-session')
+    const length = { bytes: 6_000_000, tailBytes: 0, boundaryBytes: null, hasPin: false }
+    await writeTranscript(join(at.state, 'projects', slug!, 'sessions'), id, length)
+    expect(await at.pal(['messages', id])).toMatchObject({ code: 0, err: '' })
   })
 
   it('[G68] messages are listed while another process writes', async () => {

@@ -209,10 +209,26 @@ describe('install', () => {
   it('[CI3] a file that cannot be read any more is left, and the others are put back', async () => {
     await companion('install', 'claude', '--yes')
     writeFileSync(join(home, '.claude/settings.json'), Buffer.from([0xff, 0xfe, 0x7b]))
-    const { code, out } = await companion('uninstall', 'claude', '--yes')
-    expect([code, out]).toEqual([0, expect.stringMatching(/leave .*settings\.json: it cannot be read/)])
+    const { code, out, err } = await companion('uninstall', 'claude', '--yes')
+    expect([code, out]).toEqual([1, expect.stringMatching(/leave .*settings\.json: it cannot be read/)])
+    expect(err).toMatch(/not out of Claude Code: .*settings\.json cannot be read.* uninstall claude again/)
     expect(existsSync(join(home, '.claude/skills'))).toBe(false)
     expect(readFileSync(join(home, '.claude/settings.json'))).toEqual(Buffer.from([0xff, 0xfe, 0x7b]))
+  })
+
+  it('[CI3] the record of a file that could not be read is kept, and the next uninstall puts it back', async () => {
+    const own = `{ "model": "opus" }\n`
+    write('.claude/settings.json', own)
+    const before = picture()
+    await companion('install', 'claude', '--yes')
+    const settings = join(home, '.claude/settings.json')
+    const installed = readFileSync(settings)
+    writeFileSync(settings, Buffer.from([0xff, 0xfe, 0x7b]))
+    await companion('uninstall', 'claude', '--yes')
+    writeFileSync(settings, installed)
+    const { code, out } = await companion('uninstall', 'claude', '--yes')
+    expect([code, out]).toEqual([0, expect.stringContaining('The companion is out of Claude Code')])
+    expect(picture()).toEqual(before)
   })
 
   it('[CI3] names what somebody changed since and takes out its own entries alone', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import { openWorkspace, server } from '../cli/pal.ts'
-import { isShown, open, say, sees } from './seen.ts'
+import { isShown, open, say, sayNext, sees } from './seen.ts'
 import { keys, type SeenTerminal } from './terminal.ts'
 
 const names = ['one.txt', 'two.txt', 'three.txt'] as const
@@ -113,6 +113,27 @@ describe('typing ahead', () => {
     }
     // A program that waits when it is stopped hears of the time first, one that still draws hears of the key first.
     await Promise.all([0, 100, 300].map(session))
+  })
+
+  it('[TE26] text closes a list that was opened, chooses nothing, and goes to the prompt', async () => {
+    const { access, simulator } = await server(['one', 'two', 'three'])
+    const place = await openWorkspace(access)
+    const seen = open(place)
+    await sees(seen, '/help')
+    await say(seen, 'the first')
+    expect(await sees(seen, 'one')).toBe(true)
+    await sayNext(seen, '/rewind')
+    expect(await sees(seen, 'before which message?')).toBe(true)
+    // In one piece, as a paste without brackets or a slow program gets it.
+    seen.type(`and on${keys.enter}`)
+    expect(await sees(seen, 'two')).toBe(true)
+    expect(isShown(seen, 'rewound')).toBe(false)
+    await sayNext(seen, '/model')
+    expect(await sees(seen, 'Which model?')).toBe(true)
+    seen.type('\u001B[200~pasted words\u001B[201~')
+    expect(await sees(seen, () => !isShown(seen, 'Which model?') && isShown(seen, 'pasted words'))).toBe(true)
+    const { messages } = simulator.log.last()!.body as { messages: unknown[] }
+    expect(JSON.stringify(messages)).toMatch(/the first.*and on/)
   })
 
   it('[TE26] approves nothing in line mode, and what is no answer is queued', async () => {

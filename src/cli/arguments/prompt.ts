@@ -158,6 +158,12 @@ async function prompt(
     return (await import('../headless.ts')).runPrompt(io, { ...options, texts, format: flags.outputFormat })
   if (texts.length > 0) {
     const word = safeLine(texts[0] ?? '')
+    if (names.includes(word)) {
+      io.err(
+        `pal: the options before ${word} are those of a prompt. Options of a command come after it; pal ${word} --help lists them\n`,
+      )
+      return exits.usage
+    }
     io.err(
       `pal: unknown command '${word}'.${didYouMean(word, names)} To send a prompt use pal -p "${word} …"; pal --help lists the commands\n`,
     )

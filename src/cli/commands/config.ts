@@ -6,15 +6,17 @@ import { basename, dirname, join } from 'node:path'
 import { attempt, machineFileSystem, makeFolders } from '../../disk/fs.ts'
 import { writeUnder } from '../../disk/under-root.ts'
 import { settingsName } from '../../settings/load.ts'
-import { ruleLists, type RuleList } from '../../settings/rule-list.ts'
+import { ruleLists, type GivenRule, type RuleList } from '../../settings/rule-list.ts'
 import { check, isKey, keys, type Key } from '../../settings/schema.ts'
 import { providersOf } from '../../wires/providers.ts'
 import { print, complain, exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
+import { safeLine } from '../terminal/safe-text.ts'
 import { didYouMean } from '../terminal/suggest.ts'
 import { table, wraps } from '../terminal/tables.ts'
 import { credentialsFile, forgetKey, keepKey } from '../workplace/access.ts'
 import { behindLink, readText } from '../workplace/files.ts'
+import { ruleProblems } from '../workplace/rule-problems.ts'
 import {
   homeOf,
   openWorkplace,
@@ -65,6 +67,10 @@ export async function showConfig(
     return fail(io, exits.usage, `${key} must be ${keys[key].expected}`)
   const why = await write(place, key, given)
   if (why !== null) return fail(io, exits.failed, why)
+  // Said now and not only at the next start: whoever writes a rule that names nothing believes that it holds.
+  if (isGathered(key) && checked !== null)
+    for (const problem of ruleProblems(rulesOf(key, given as readonly string[]), io.userHome))
+      io.err(`pal: ${safeLine(problem)}\n`)
   const others = setBy(place, key).filter((scope) => scope !== 'user')
   return print(io, flags.json ?? false, { key, value: given ?? null, otherScopes: others }, () => {
     const theirs =
@@ -89,6 +95,9 @@ function wrongCall(
     ? null
     : '--unset takes no value, so nothing was changed; leave one of the two out'
 }
+
+const rulesOf = (list: RuleList, texts: readonly string[]): readonly GivenRule[] =>
+  texts.map((text) => ({ list, text, source: 'user' }))
 
 const isGathered = (key: Key): key is RuleList => ruleLists.some((one) => one === key)
 

@@ -5,7 +5,7 @@ import { redact } from '../../disk/redact.ts'
 import { EngineError } from '../../engine/session.ts'
 import { importFile, toEntries } from '../../lab/index.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { UserBlock } from '../../transcript/content.ts'
+import type { AssistantBlock, UserBlock } from '../../transcript/content.ts'
 import { isKnown, type Fact } from '../../transcript/fact.ts'
 import { systemClock, systemIds } from '../../transcript/ids.ts'
 import { print, complain, exitFor, exits, fail, type Exit } from '../exit-codes.ts'
@@ -73,7 +73,7 @@ function adoptable(fact: Fact): readonly Fact[] {
       return []
     case 'assistant-message': {
       const { usage: _, ...answer } = fact
-      return [answer]
+      return [{ ...answer, content: answer.content.map(sendable) }]
     }
     case 'compaction-recorded':
       return [{ ...fact, text: redact(fact.text).text }]
@@ -83,6 +83,12 @@ function adoptable(fact: Fact): readonly Fact[] {
       return [fact]
   }
 }
+
+/** What no API knows would be refused with every request: it is kept as text. */
+const sendable = (block: AssistantBlock): AssistantBlock =>
+  apiBlocks.test(block.type) ? block : { type: 'text', text: JSON.stringify(block) }
+const apiBlocks =
+  /^(?:text|thinking|redacted_thinking|tool_use|item|server_tool_use|mcp_tool_use|container_upload|\w+_tool_result)$/
 
 const withoutSecrets = (block: UserBlock): UserBlock =>
   block.type === 'text' ? { ...block, text: redact(block.text).text } : block

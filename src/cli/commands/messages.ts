@@ -1,9 +1,10 @@
 // `pal messages`, `pal pin` and `pal rewind`: the messages of a session by their numbers, one of them kept for good, and
 // back to one of them. A rewind is a fact and removes nothing; files are restored only where asked, only those a tool of
 // ours wrote, and only where nobody changed them since.
+import { dirname, join } from 'node:path'
 import { attempt, machineFileSystem, readAt, reading, type FileSystem } from '../../disk/fs.ts'
 import { refused, type Failure, type FailureCode } from '../../disk/failure.ts'
-import { removeIfThere, replaceFile } from '../../disk/replace.ts'
+import { removeIfThere, replaceFile, temporaryName } from '../../disk/replace.ts'
 import { EngineError, type Session } from '../../engine/session.ts'
 import type { Preset } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -11,13 +12,13 @@ import { beforeImageIn, beforeImageName, type BeforeImage } from '../../tools/fi
 import { textIn } from '../../transcript/content.ts'
 import { isKnown, isRealInput } from '../../transcript/fact.ts'
 import { seq, unbounded, type Seq, type SessionId } from '../../transcript/ids.ts'
-import { lineageOf, readLine, readLineBack } from '../../transcript/lineage.ts'
+import { lineageOf, ownLink, readLine, readLineBack, type Link } from '../../transcript/lineage.ts'
 import type { Result, Store } from '../../transcript/store.ts'
 import { exits, fail, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { table, right, wraps } from '../terminal/tables.ts'
-import { uniqueText, type ProjectFlags } from '../workplace/workplace.ts'
+import { type ProjectFlags } from '../workplace/workplace.ts'
 import { changing, placeIn, type CommandPrefix } from './undo.ts'
 import { sha256Of } from '../../tools/files/text-file.ts'
 
@@ -79,7 +80,7 @@ export async function goBack(
   { to }: EarlierInput,
   store: Store | null,
 ): Promise<RestoredFiles | null> {
-  const files = store === null ? null : await restoreFiles(machineFileSystem, store, session, to, uniqueText)
+  const files = store === null ? null : await restoreFiles(machineFileSystem, store, session, to)
   await session.rewind(to)
   return files
 }
@@ -158,24 +159,20 @@ interface RestoredFiles {
  * Restores files as they were at `to`. The newest change first, so that several to one file undo in turn. Throws where the disk
  * fails: once the session is rewound, nothing could bring the rest of them back.
  */
-async function restoreFiles(
-  fs: FileSystem,
-  store: Store,
-  session: Session,
-  to: Seq,
-  unique: () => string,
-): Promise<RestoredFiles> {
+async function restoreFiles(fs: FileSystem, store: Store, session: Session, to: Seq): Promise<RestoredFiles> {
   const restored = new Set<string>()
   const left: string[] = []
   const stopped = new Set<string>()
-  for await (const { by, callId, file } of changesSince(store, session, to)) {
+  for await (const { by, callId, file, isFailed } of changesSince(store, session, to)) {
     const blob = await store.getBlob(by, beforeImageName(callId))
     const image = blob.ok ? beforeImageIn(blob.bytes) : null
     const path = image?.path ?? file
     if (stopped.has(path)) continue
-    const put = image === null ? notStored(blob) : await restoreFile(fs, image, unique)
+    const put = image === null ? notStored(blob) : await restoreFile(fs, image, session.id)
+    if (!put.ok && mayPass.has(put.failure.code)) throw notRewound(path, put.failure, restored.size)
+    // One that was cut off may have written its file or not; one that was refused has not.
+    if (isFailed && (!put.ok || !put.isChanged)) continue
     if (put.ok) restored.add(path)
-    else if (mayPass.has(put.failure.code)) throw notRewound(path, put.failure, restored.size)
     else {
       // An older state must not be put over one that could not be undone.
       stopped.add(path)
@@ -195,7 +192,7 @@ const mayPass: ReadonlySet<FailureCode> = new Set([
   'too-many-open-files',
 ] as const)
 
-const notStored = (blob: Result<object>): Result<object> =>
+const notStored = (blob: Result<object>): Result<never> =>
   blob.ok || !mayPass.has(blob.failure.code)
     ? refused('not-found', 'its earlier content was not stored')
     : blob
@@ -208,38 +205,55 @@ function notRewound(path: string, { code, message }: Failure, restored: number):
   })
 }
 
-/** `by`: the session that made the change and keeps what was there before; of a fork it may be one it was forked from. */
-async function* changesSince(
-  store: Store,
-  session: Session,
-  to: Seq,
-): AsyncGenerator<{ readonly by: SessionId; readonly callId: string; readonly file: string }> {
+/** `by`: the session that made the change and keeps what was there before: of a fork it may be one it was forked from, or an agent's. */
+interface Change {
+  readonly by: SessionId
+  readonly callId: string
+  readonly file: string
+  readonly isFailed: boolean
+}
+
+async function* changesSince(store: Store, session: Session, to: Seq): AsyncGenerator<Change> {
   const line = await lineageOf(store, session.id)
   if (!line.ok) throw new EngineError(line.failure)
+  for (const link of line.links.toReversed()) {
+    yield* changesIn(store, link, to)
+    if (link.from <= to) return
+  }
+}
+
+/** Those of agents stand where the agent was started: what the session wrote after that is undone before it. */
+async function* changesIn(store: Store, link: Link, to: number): AsyncGenerator<Change> {
   const failed = new Set<string>()
-  for (const link of line.links.toReversed())
-    for await (const item of readLineBack(store, [link], unbounded)) {
-      if (item.kind === 'failed') throw new EngineError(item.failure)
-      if (item.kind !== 'entry' || !isKnown(item.entry)) continue
-      if (item.entry.seq <= to) return
-      const { fact } = item.entry
-      if (fact.type === 'tool-result' && fact.isError) failed.add(fact.call)
-      if (fact.type !== 'assistant-message') continue
-      for (const block of fact.content.toReversed()) {
-        if (block.type !== 'tool_use' || !('input' in block) || failed.has(block.id)) continue
-        const file = block.input['file_path']
-        if ((block.name === 'Edit' || block.name === 'Write') && typeof file === 'string')
-          yield { by: link.session, callId: block.id, file }
-      }
+  for await (const item of readLineBack(store, [link], unbounded)) {
+    // An agent that was deleted with what it kept.
+    if (item.kind === 'failed' && item.failure.code === 'no-such-session') return
+    if (item.kind === 'failed') throw new EngineError(item.failure)
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    if (item.entry.seq <= to) return
+    const { fact } = item.entry
+    if (fact.type === 'tool-result' && fact.isError) failed.add(fact.call)
+    // In a worktree it wrote into a folder of its own.
+    if (fact.type === 'agent-start' && fact.worktree === undefined)
+      for (const own of ownLink(fact.child)) yield* changesIn(store, own, -1)
+    if (fact.type !== 'assistant-message') continue
+    for (const block of fact.content.toReversed()) {
+      if (block.type !== 'tool_use' || !('input' in block)) continue
+      const file = block.input['file_path']
+      if ((block.name === 'Edit' || block.name === 'Write') && typeof file === 'string')
+        yield { by: link.session, callId: block.id, file, isFailed: failed.has(block.id) }
     }
+  }
 }
 
 async function restoreFile(
   fs: FileSystem,
-  image: BeforeImage,
-  unique: () => string,
-): Promise<Result<object>> {
-  const { path, before, after } = image
+  { path, before, after }: BeforeImage,
+  session: SessionId,
+): Promise<Result<{ readonly isChanged: boolean }>> {
+  // One session is rewound by one process at a time: what lies under this name, a rewind that was killed has left.
+  const unique = (): string => `rewind-${session}`
+  await removeIfThere(fs, join(dirname(path), temporaryName(unique())))
   const now = await attempt(`reading ${path}`, () =>
     reading(fs, path, async (file) => {
       const { bytes, mode } = await file.stat()
@@ -248,10 +262,13 @@ async function restoreFile(
     }),
   )
   // A rewind that was killed, or an earlier one, may have put it back already: what came before that is still to be undone.
-  if (!now.ok) return before === null && now.failure.code === 'not-found' ? { ok: true } : now
-  if (before !== null && now.hash === sha256Of(Buffer.from(before))) return { ok: true }
+  if (!now.ok) return before === null && now.failure.code === 'not-found' ? unchanged : now
+  if (before !== null && now.hash === sha256Of(Buffer.from(before))) return unchanged
   if (now.hash !== after) return refused('changed-outside', 'it was changed by something else since')
-  return before === null
-    ? attempt(`removing ${path}`, async () => ({ was: await removeIfThere(fs, path) }))
-    : replaceFile(fs, path, Buffer.from(before), { mode: now.mode, unique })
+  const done =
+    before === null
+      ? await attempt(`removing ${path}`, () => fs.unlink(path))
+      : await replaceFile(fs, path, Buffer.from(before), { mode: now.mode, unique })
+  return done.ok ? { ok: true, isChanged: true } : done
 }
+const unchanged = { ok: true, isChanged: false } as const

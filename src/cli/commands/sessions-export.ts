@@ -1,14 +1,16 @@
 // `pal sessions export` and `pal sessions import`: sessions out of this project and into it; spans of them to a collector.
 // Copies go between this project and a folder of JSONL, or the database of a fleet: the same lines at the same places and the
 // same blobs; run again it takes what has come since, and it overwrites nothing.
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { attempt, machineFileSystem } from '../../disk/fs.ts'
 import { projectStore } from '../../preset.ts'
 import { copySession } from '../../stores/copy.ts'
 import { fileStore } from '../../stores/index.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store, Result } from '../../transcript/store.ts'
 import { complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
-import { findSession, newestSession, openingOf } from '../session-lookup.ts'
+import { findSession, newestSession, openingOf, unlisted } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { whole } from '../terminal/tables.ts'
@@ -29,13 +31,19 @@ export async function exportSessions(io: Io, ids: readonly string[], flags: Expo
   const { otlp, to: folder } = flags
   if ((otlp === undefined) === (folder === undefined))
     return fail(io, exits.usage, 'say where to: --to FOLDER, --to postgres, or --otlp ADDRESS; one of them')
+  if (folder?.trim() === '') return fail(io, exits.usage, '--to needs the name of a folder, and got none')
   if (folder === undefined) return spansTo(place, store, ids, otlp!, flags)
   const found =
     flags.all === true ? { ok: true as const, sessions: ids } : await sessionsNamed(store, ids, false)
   if (!found.ok) return complain(io, found)
   const target = await storeAt(io, folder)
   if (!target.ok) return complain(io, target)
-  return between(io, store, target, target, found.sessions, flags)
+  const isNew = folder !== database && !existsSync(target.name)
+  const exit = await between(io, store, target, target, found.sessions, flags)
+  // A folder that was made for nothing goes; one that holds something stays.
+  if (isNew && exit !== exits.done)
+    await attempt('removing', () => machineFileSystem.removeFolder(target.name))
+  return exit
 }
 
 /** A folder of JSONL or the database of a fleet into this project. */
@@ -95,7 +103,7 @@ async function sessionsNamed(store: Store, ids: readonly string[], isAll: boolea
 async function allSessions(store: Store): Promise<Named> {
   const sessions: SessionId[] = []
   for await (const info of store.list()) {
-    if (!info.ok) return refuse(exits.failed, `the sessions cannot be listed: ${info.failure.message}`)
+    if (!info.ok) return unlisted(info.failure)
     if ((await openingOf(store, info.session)).isMain) sessions.push(info.session)
   }
   return { ok: true, sessions: sessions.reverse() }
@@ -213,7 +221,7 @@ async function copied(
 async function wantedIn(store: Store, ids: readonly string[], isAll: boolean): Promise<Named> {
   const above = new Map<SessionId, SessionId | null>()
   for await (const info of store.list()) {
-    if (!info.ok) return refuse(exits.failed, `the sessions cannot be listed: ${info.failure.message}`)
+    if (!info.ok) return unlisted(info.failure)
     const { start } = await openingOf(store, info.session)
     above.set(info.session, start?.parent?.session ?? start?.startedBy ?? null)
   }

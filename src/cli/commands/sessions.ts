@@ -1,8 +1,8 @@
 // `pal sessions`: what there is in this project, newest first. Reads the beginning of each session only.
 import { projectStore } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { complain, exits, fail, type Exit } from '../exit-codes.ts'
-import { openingOf, shortId } from '../session-lookup.ts'
+import { complain, exits, type Exit } from '../exit-codes.ts'
+import { openingOf, shortId, unlisted } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { moment, table, whole, right, wraps } from '../terminal/tables.ts'
@@ -30,9 +30,10 @@ export async function sessions(io: Io, flags: SessionsFlags): Promise<Exit> {
   const store = projectStore(place)
   const listed: Listed[] = []
   let isCut = false
+  let exit: Exit = exits.done
   for await (const info of store.list()) {
     if (!info.ok) {
-      fail(io, exits.failed, info.failure.message)
+      exit = complain(io, unlisted(info.failure))
       continue
     }
     const { start, isMain, words, state, why } = await openingOf(store, info.session)
@@ -50,11 +51,12 @@ export async function sessions(io: Io, flags: SessionsFlags): Promise<Exit> {
     })
   }
   if (flags.json === true) io.out(`${safeJson(listed, 2)}\n`)
-  else if (listed.length === 0)
+  // Where something cannot be looked at, nobody knows whether there are none.
+  else if (listed.length === 0 && exit === exits.done)
     io.out('No sessions in this project yet. Start one with pal, or pal -p "PROMPT"\n')
-  else io.out(asTable(listed, io.columns))
+  else if (listed.length > 0) io.out(asTable(listed, io.columns))
   if (isCut) io.err(`pal: showing the newest ${listed.length}; --all shows every one\n`)
-  return exits.done
+  return exit
 }
 
 /** Of every table of sessions. */

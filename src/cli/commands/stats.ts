@@ -1,5 +1,4 @@
 // `pal stats`: figures of one's own sessions over time. Reads every transcript entry by entry and keeps sums only.
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SessionTally, statsOf, type ProjectSession, type Stats } from '../../lab/index.ts'
 import { sessionsFolder, tableOf } from '../../preset.ts'
@@ -11,6 +10,7 @@ import { isKnown } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import { complain, exits, type Exit } from '../exit-codes.ts'
+import { namesIn } from '../workplace/files.ts'
 import { openWorkplace, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
@@ -53,14 +53,15 @@ export async function stats(io: Io, flags: ProjectFlags): Promise<Exit> {
     memories: await memoriesOf(place, flags.cwd !== undefined, problems),
   }
   if (flags.json === true) io.out(`${safeJson({ ...made, problems }, 2)}\n`)
-  else
+  // Where something cannot be looked at, nobody knows whether there are none.
+  else if (read.length > 0 || problems.length === 0)
     io.out(
       read.length === 0
         ? 'No sessions yet. Start one with pal, or pal -p "PROMPT"\n'
         : textOf(made, io.columns),
     )
   for (const problem of problems) io.err(`pal: ${safeLine(problem)}\n`)
-  return exits.done
+  return read.length === 0 && problems.length > 0 ? exits.failed : exits.done
 }
 
 const second = 1000
@@ -77,7 +78,7 @@ async function memoriesOf(
 ): Promise<MemoryFigures> {
   const all = join(home, 'projects')
   const slug = (project.shared ?? project).slug
-  const slugs = isOne ? [slug] : await readdir(all).catch(() => [])
+  const slugs = isOne ? [slug] : await namesIn(machineFileSystem, all, [])
   const states = [
     join(home, 'memory-state'),
     ...slugs.flatMap((one) => [join(all, one, 'memory-state'), join(all, one, 'team-memory-state')]),
@@ -95,7 +96,7 @@ async function memoriesOf(
 
 async function placesOf(place: Workplace, isOne: boolean, problems: string[]): Promise<readonly Place[]> {
   const all = join(place.home, 'projects')
-  const names = isOne ? [place.project.slug] : await readdir(all).catch(() => [])
+  const names = isOne ? [place.project.slug] : await namesIn(machineFileSystem, all, problems)
   const places: Place[] = []
   for (const slug of names.toSorted()) {
     const store = fileStore({ root: sessionsFolder(place.home, { ...place.project, slug }) })

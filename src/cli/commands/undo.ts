@@ -7,7 +7,7 @@ import { projectStore, type Preset } from '../../preset.ts'
 import { unsavedStore } from '../../stores/unsaved.ts'
 import { seq, type Seq, type SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import { complain, exitFor, exits, fail, type Exit } from '../exit-codes.ts'
+import { complain, exitFor, sayingOf, exits, fail, type Exit } from '../exit-codes.ts'
 import { commandPreset } from '../extensions/load.ts'
 import { findSession, newestSession } from '../session-lookup.ts'
 import { memoryLine, replacement } from '../terminal/event-text.ts'
@@ -169,7 +169,7 @@ async function inSession(
     }
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
-    return fail(io, exitFor(error.code), error.message)
+    return fail(io, exitFor(error.code), sayingOf(error))
   }
 }
 

@@ -1,5 +1,5 @@
 // `pal usage`: what sessions of Claude Code, Codex, pi, Gemini CLI, opencode and our own used and cost, by the provider's own counts. Only looks.
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   findOwn,
@@ -19,6 +19,7 @@ import {
   type UsageReport,
 } from '../../lab/index.ts'
 import { isAgents } from '../../companion/find-session.ts'
+import { machineFileSystem } from '../../disk/fs.ts'
 import { tableOf } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { complain, exits, fail, type Exit, type Refusal } from '../exit-codes.ts'
@@ -37,6 +38,7 @@ import {
   right,
   wraps,
 } from '../terminal/tables.ts'
+import { namesIn } from '../workplace/files.ts'
 import { openWorkplace, type ProjectFlags } from '../workplace/workplace.ts'
 
 export interface UsageFlags extends ProjectFlags {
@@ -112,9 +114,11 @@ async function ownFiles(io: Io, projects: string): Promise<readonly string[]> {
   const { sessions, passedOver } = await findOwn(io, { forUsage: true })
   for (const { why, count } of passedOver) io.err(`pal: not counted: ${count} ${safeLine(why)}\n`)
   const ours: string[] = []
-  for (const slug of await readdir(projects).catch(() => []))
-    for (const session of await readdir(join(projects, slug, 'sessions')).catch(() => []))
+  const problems: string[] = []
+  for (const slug of await namesIn(machineFileSystem, projects, problems))
+    for (const session of await namesIn(machineFileSystem, join(projects, slug, 'sessions'), problems))
       ours.push(join(projects, slug, 'sessions', session, 'transcript.jsonl'))
+  for (const problem of problems) io.err(`pal: not counted: ${safeLine(problem)}\n`)
   const database = opencodeDatabase(io)
   const hasDatabase = (await stat(database).catch(() => null))?.isFile() ?? false
   return [...sessions.map(({ path }) => path), ...ours.sort(), ...(hasDatabase ? [database] : [])]

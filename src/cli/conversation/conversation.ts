@@ -6,7 +6,7 @@ import type { Emit, LiveEvent } from '../../engine/live.ts'
 import { EngineError, type Input, type Session } from '../../engine/session.ts'
 import type { Preset } from '../../preset.ts'
 import type { SessionId } from '../../transcript/ids.ts'
-import { exitFor, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { exitFor, sayingOf, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { exitOf, openSession, type ConversationOptions, type OpenedPreset } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
 
@@ -162,7 +162,7 @@ export async function attemptWork(work: () => Promise<Exit | void>): Promise<Wor
     return { ok: true, exit: (await work()) ?? exits.done }
   } catch (error) {
     if (error instanceof RefusedError) return refuse(error.exit, error.message)
-    if (error instanceof EngineError) return refuse(exitFor(error.code), error.message)
+    if (error instanceof EngineError) return refuse(exitFor(error.code), sayingOf(error))
     throw error
   }
 }

@@ -1,6 +1,13 @@
 // A question with answers to choose from. One without a subject is a list the person asked for: it takes the place of the
-// editor and its first line is selected. One with a subject lets something happen, and is asked as a decision (decision.ts).
-import { Container, SelectList, Text, type Component, type SelectItem } from '@earendil-works/pi-tui'
+// editor and its first line is selected; text was not meant for it, closes it and goes to the prompt. One with a subject lets something happen, and is asked as a decision (decision.ts).
+import {
+  Container,
+  decodeKittyPrintable,
+  SelectList,
+  Text,
+  type Component,
+  type SelectItem,
+} from '@earendil-works/pi-tui'
 import { defaults } from '../../settings/defaults.ts'
 import type { Answer, Question as Asked } from '../../tools/permission/question.ts'
 import type { Question } from '../conversation/context.ts'
@@ -12,14 +19,24 @@ import type { Theme } from './theme.ts'
 const leastLabel = 24
 const labelShare = 0.6
 
+interface PickerEars<T> {
+  readonly answered: (chosen: T | null) => void
+  /** A key that is for the prompt. */
+  readonly typed: (data: string) => void
+}
+
 /** Answers once: with a choice, or with null when the person turns away. */
 export class PickerBlock<T> extends Container {
   readonly #list: SelectList
   /** Keys typed before the list could be seen were not meant for it. */
   #isArmed = false
+  /** Keys of one piece of input come before anybody hears that the list is closed. */
+  #isClosed = false
+  readonly #ears: PickerEars<T>
 
-  constructor(question: Question<T>, theme: Theme, answer: (chosen: T | null) => void, columns: number) {
+  constructor(question: Question<T>, theme: Theme, ears: PickerEars<T>, columns: number) {
     super()
+    this.#ears = ears
     const items = question.choices.map(({ label, about }, at): SelectItem => ({
       value: String(at),
       label: safeText(label, { reveal: true }),
@@ -31,9 +48,9 @@ export class PickerBlock<T> extends Container {
     this.#list = new SelectList(items, defaults.screen.pickerRows, theme.list, { maxPrimaryColumnWidth })
     this.#list.onSelect = ({ value }) => {
       const choice = question.choices[Number(value)]
-      if (choice !== undefined) answer(choice.value)
+      if (choice !== undefined) ears.answered(choice.value)
     }
-    this.#list.onCancel = () => answer(null)
+    this.#list.onCancel = () => ears.answered(null)
     const parts: Component[] = [
       new Text(theme.strong(theme.warn(safeText(question.title, { reveal: true }))), 1, 1),
       this.#list,
@@ -47,9 +64,16 @@ export class PickerBlock<T> extends Container {
   }
 
   handleInput(data: string): void {
-    if (this.#isArmed) this.#list.handleInput(data)
+    if (!this.#isClosed && !isText(data)) return void (this.#isArmed && this.#list.handleInput(data))
+    if (!this.#isClosed) this.#ears.answered(null)
+    this.#isClosed = true
+    this.#ears.typed(data)
   }
 }
+
+/** Letters and pastes; arrows, Enter and Escape are none. */
+const isText = (data: string): boolean =>
+  data.startsWith('\u001B[200~') || decodeKittyPrintable(data) !== undefined || !/\p{Cc}/u.test(data)
 
 /**
  * A question of permission: what would happen stands whole above the answers, and each answer for longer names the rule it

@@ -232,7 +232,8 @@ export class Screen {
   async #pick<T>(question: Question<T>, signal?: AbortSignal): Promise<T | null> {
     const { promise, resolve } = pendingAnswer<T>(signal)
     this.#turnAway = () => resolve(null)
-    const block = new PickerBlock(question, this.theme, resolve, this.columns)
+    const typed = (data: string): void => this.#editor.handleInput(data)
+    const block = new PickerBlock(question, this.theme, { answered: resolve, typed }, this.columns)
     this.#place.removeChild(this.#editor)
     this.#place.addChild(block)
     this.#tui.setFocus(block)

@@ -103,6 +103,9 @@ function homeFolder(environment: NodeJS.ProcessEnv, cwd: string): string | null 
   return own === '' ? null : resolve(cwd, own, 'home')
 }
 
+/** As a shell says of a program that wrote to nobody. */
+const brokenPipe = 141
+
 export function processIo({ cwd, userHome }: StartPlace): Io {
   const { env, stdin, stdout, stderr } = process
   // Every program we start ourselves is looked for here, and a relative folder would be the project's.
@@ -113,7 +116,9 @@ export function processIo({ cwd, userHome }: StartPlace): Io {
   let isClosed = false
   const onClosed = (error: NodeJS.ErrnoException): boolean => {
     if (error.code !== 'EPIPE') return false
-    if (!isClosed) process.kill(process.pid, 'SIGTERM')
+    if (!isClosed && process.listenerCount('SIGTERM') > 0) process.kill(process.pid, 'SIGTERM')
+    // Where nothing runs it ends as other programs do, which no shell reports.
+    else if (!isClosed) process.exit(brokenPipe)
     isClosed = true
     return true
   }

@@ -39,6 +39,18 @@ export async function readText(
   return { ok: true, text: read.bytes === null ? null : new TextDecoder().decode(read.bytes) }
 }
 
+/** The names in a folder; none where it is not there. Why it cannot be looked at is told. */
+export async function namesIn(
+  fs: FileSystem,
+  folder: string,
+  problems: string[],
+): Promise<readonly string[]> {
+  const listed = await attempt(`listing ${folder}`, async () => ({ names: await fs.names(folder) }))
+  if (listed.ok) return listed.names
+  if (listed.failure.code !== 'not-found') problems.push(listed.failure.message)
+  return []
+}
+
 /** Where a file of the user's own really lies: many keep their settings elsewhere and link to them. */
 export const behindLink = (fs: FileSystem, path: string): Promise<string> =>
   fs.realPath(path).catch(() => path)

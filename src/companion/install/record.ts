@@ -77,6 +77,8 @@ export type Restoring =
   | { readonly path: string; readonly how: 'restore'; readonly text: string | null }
   | { readonly path: string; readonly how: 'remove-ours'; readonly text: string; readonly why: string }
   | { readonly path: string; readonly how: 'leave'; readonly why: string }
+  /** Nobody knows what it says now: its record is kept for the next uninstall. */
+  | { readonly path: string; readonly how: 'unread'; readonly why: string }
 
 export function restoringOf(file: RecordedFile, now: string | null, hookPath: string): Restoring {
   const { path, before, sha256, isShared } = file

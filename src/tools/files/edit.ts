@@ -14,9 +14,9 @@ import {
   endsWithReturns,
   holdsHalfCharacter,
   loadText,
-  noteWritten,
   shownDoubt,
   withReturns,
+  writeNoted,
 } from './text-file.ts'
 
 const fields = {
@@ -53,9 +53,9 @@ export function editTool(gate: PathGate): Tool<EditInput> {
       const change = changed(loaded.text, input)
       if (!change.ok) return failed(`${path} was not changed: ${change.why}`)
       const bytes = Buffer.from(change.text)
-      const written = await gate.write(env.cwd, path, bytes, loaded.stat.mark)
+      const was = { path: loaded.path, text: loaded.text, mark: loaded.stat.mark }
+      const written = await writeNoted(gate, env, path, bytes, was)
       if (!written.ok) return failed(`${path} was not changed: ${written.failure.message}`)
-      await noteWritten(env, written, bytes, loaded.text)
       return {
         ...succeeded(
           `Edited ${path}: ${change.count === 1 ? 'one place' : `${change.count} places`}, line ${change.lines.join(', ')}.`,

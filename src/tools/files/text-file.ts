@@ -85,16 +85,24 @@ const shape = z.object({ path: z.string(), before: z.nullable(z.string()), after
 
 export const beforeImageName = (callId: string): string => `before-${callId}`
 
-/** Notes what now stands in a file and keeps what stood there before. No result shows the new text, so no call is named. */
-export async function noteWritten(
+/**
+ * Writes a file and notes what now stands in it. What stood there is kept first, so that a process that is killed in between
+ * leaves no change that cannot be taken back. No result shows the new text, so no call is named.
+ */
+export async function writeNoted(
+  gate: PathGate,
   env: ToolEnv,
-  { path, stat }: { readonly path: string; readonly stat: FileStat },
+  asked: string,
   bytes: Uint8Array,
-  before: string | null,
-): Promise<void> {
+  old: { readonly path: string; readonly text: string | null; readonly mark: string | null },
+): Promise<Result<object>> {
   const sha256 = sha256Of(bytes)
-  await keepBefore(env, { path, before, after: sha256 })
+  await keepBefore(env, { path: old.path, before: old.text, after: sha256 })
+  const written = await gate.write(env.cwd, asked, bytes, old.mark)
+  if (!written.ok) return written
+  const { path, stat } = written
   env.readFiles.set(path, { sha256, mtimeMs: stat.modifiedMs, bytes: bytes.length, part: null, callId: '' })
+  return written
 }
 
 /** A change is not held up by this: what cannot be kept cannot be given back, and is said then. */

@@ -12,9 +12,9 @@ import {
   endsWithReturns,
   holdsHalfCharacter,
   loadText,
-  noteWritten,
   shownDoubt,
   withReturns,
+  writeNoted,
 } from './text-file.ts'
 
 const fields = { file_path: textField('As for Read'), content: textField('') }
@@ -54,9 +54,9 @@ export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
         return failed(
           `\`content\` has ${bytes.length} bytes; at most ${defaults.tools.editFileBytes} are written.`,
         )
-      const written = await gate.write(env.cwd, path, bytes, old?.stat.mark ?? null)
+      const was = { path: target.path, text: old?.text ?? null, mark: old?.stat.mark ?? null }
+      const written = await writeNoted(gate, env, path, bytes, was)
       if (!written.ok) return failed(`${path} was not written: ${written.failure.message}`)
-      await noteWritten(env, written, bytes, old?.text ?? null)
       const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0)
       return {
         ...succeeded(

@@ -72,6 +72,14 @@ describe('Bash', () => {
     expect(textOf(await run('echo "unclosed'))).toMatch(/unexpected EOF/)
   })
 
+  it('[B20] names the folder where it is gone, and not the shell', async () => {
+    const done = await run('echo one', {}, never, env({ cwd: join(cwd, 'gone') }))
+    expect(done.isError).toBe(true)
+    expect(textOf(done)).toBe(
+      `The shell could not be started: the folder ${join(cwd, 'gone')} is gone (deleted or moved)`,
+    )
+  })
+
   it('[B21] has no input and a fresh shell each time', async () => {
     expect(textOf(await run('cat; X=1; export Y=2; cd /; echo end'))).toBe('end')
     expect(textOf(await run('echo "[$X$Y]"; pwd'))).toBe(`[]\n${cwd}`)

@@ -2,6 +2,7 @@
 // closed; both outputs come through one pipe, in the order they were written, and the pipe is read only as fast as its
 // reader takes it. What leaves the group on purpose (setsid, a daemon) is out of reach, unless the sandbox holds it.
 import type { OrWhy } from '../../disk/failure.ts'
+import { existsSync } from 'node:fs'
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { defaults } from '../../settings/defaults.ts'
@@ -43,7 +44,10 @@ export async function startGroup(command: string, options: GroupOptions): Promis
   })
   const why = await new Promise<string | null>((resolve) => {
     child.once('spawn', () => resolve(null))
-    child.once('error', (error) => resolve(error.message))
+    // The system names the program where it is the folder that is not there.
+    child.once('error', ({ message }) =>
+      resolve(existsSync(options.cwd) ? message : `the folder ${options.cwd} is gone (deleted or moved)`),
+    )
   })
   if (why !== null || child.pid === undefined) return { ok: false, why: why ?? 'no process' }
   const isWalled = (options.before ?? []).length > 0

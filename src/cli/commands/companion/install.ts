@@ -257,14 +257,11 @@ async function stepsOf(record: InstallRecord, hook: string): Promise<readonly Re
       await textAt(file.path).then(
         (now) => restoringOf(file, now, hook),
         // The others are put back all the same.
-        (error: unknown) => ({ path: file.path, how: 'leave', why: unreadable(error, hook) }),
+        (error: unknown) => ({ path: file.path, how: 'unread', why: `cannot be read (${errorText(error)})` }),
       ),
     )
   return steps
 }
-
-const unreadable = (error: unknown, hook: string): string =>
-  `cannot be read (${errorText(error)}). If it has entries that name ${hook}, remove them by hand`
 
 const withoutText = (step: Restoring): object => ({
   path: step.path,
@@ -274,7 +271,7 @@ const withoutText = (step: Restoring): object => ({
 
 function lineOf(step: Restoring): string {
   if (step.how === 'restore') return `${step.text === null ? 'delete ' : 'restore'} ${step.path}`
-  return `${step.how === 'leave' ? 'leave  ' : 'edit   '} ${step.path}: it ${step.why}`
+  return `${step.how === 'remove-ours' ? 'edit   ' : 'leave  '} ${step.path}: it ${step.why}`
 }
 
 async function restore(
@@ -286,16 +283,18 @@ async function restore(
   const again = ({ message }: Failure): Refusal =>
     refuse(exits.failed, `${message}. Run pal companion uninstall ${client} again`)
   for (const step of steps) {
-    if (step.how === 'leave') continue
+    if (step.how === 'leave' || step.how === 'unread') continue
     const { path, text } = step
     const done = text === null ? await removeText(path) : await writeText(path, text)
     if (!done.ok) return again(done.failure)
   }
+  const unread = steps.filter(({ how }) => how === 'unread')
   const others = hookClients.filter((other) => other !== client)
   const isLast = others.every((other) => !existsSync(recordPath(root, other)))
   const removed = await attempt(`removing files of the companion in ${root}`, async () => {
     for (const folder of new Set(record.files.map(({ path }) => dirname(path)))) await removeTemporary(folder)
     await removeFolders(record.folders)
+    if (unread.length > 0) return {}
     const sessions = join(root, 'sessions')
     const all = existsSync(sessions) ? readdirSync(sessions) : []
     for (const one of all.filter((name) => name.startsWith(`${client}-`)))
@@ -307,10 +306,28 @@ async function restore(
     }
     return {}
   })
+  if (removed.ok && unread.length > 0) return keptFor(root, client, record, unread)
   // The record goes last: until then an uninstall that was stopped can be run again.
   const forgotten = removed.ok ? await removeText(recordPath(root, client)) : removed
   if (!forgotten.ok) return again(forgotten.failure)
   // The options are the user's.
   if (isLast) await removeFolders([root, dirname(root)])
   return null
+}
+
+/** What could not be looked at may still run the hook: both that and what is known of the file stay until it can. */
+async function keptFor(
+  root: string,
+  client: HookClient,
+  record: InstallRecord,
+  unread: readonly Restoring[],
+): Promise<Refusal> {
+  const files = record.files.filter(({ path }) => unread.some((step) => step.path === path))
+  const kept = await writeText(recordPath(root, client), `${JSON.stringify({ ...record, files }, null, 2)}\n`)
+  const names = unread.map(({ path }) => path).join(', ')
+  const note = kept.ok ? '' : `; ${kept.failure.message}`
+  return refuse(
+    exits.failed,
+    `the companion is not out of ${titleOf(client)}: ${names} cannot be read, so what is known of it is kept${note}. Make it readable or delete it, then run pal companion uninstall ${client} again`,
+  )
 }

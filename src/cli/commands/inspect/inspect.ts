@@ -1,6 +1,6 @@
 // `pal inspect`: a page in the browser on the sessions of this project. It reads; what the page changes goes through the engine.
 import { spawn } from 'node:child_process'
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -65,10 +65,12 @@ export async function inspect(
   }
 }
 
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
 /** A folder that is not there would show as one without sessions. */
 async function sourceAt(io: Io, from: string): Promise<Elsewhere | Refusal> {
   const source = await storeAt(io, from)
-  if (!source.ok || from === database || existsSync(source.name)) return source
+  if (!source.ok || from === database || isFolder(source.name)) return source
   return refuse(
     exits.usage,
     `there is no folder ${source.name}. Name one that pal sessions export --to has written, or postgres`,

@@ -6,7 +6,7 @@ import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import type { Held, LedgerRecord } from '../../../memory/keeping/records.ts'
 import { revert, textBefore, textOf, versionNumbered, type Version } from '../../../memory/keeping/revert.ts'
 import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
-import { isNamedBy, severalMatch } from '../../session-lookup.ts'
+import { isNamedBy, severalMatch, unlisted } from '../../session-lookup.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeLine, safeText } from '../../terminal/safe-text.ts'
 import { moment, table, right, left, wraps } from '../../terminal/tables.ts'
@@ -153,7 +153,7 @@ async function sessionMeant(
 ): Promise<{ readonly session: string } | Refusal> {
   const ids = new Set(keepers.flatMap(({ ledger }) => ledger.records().flatMap(sessionsOf)))
   for await (const item of store.list()) {
-    if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)
+    if (!item.ok) return unlisted(item.failure)
     ids.add(item.session)
   }
   if (ids.has(wanted)) return { session: wanted }
