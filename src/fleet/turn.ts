@@ -75,6 +75,7 @@ export async function workOn(claimed: Claimed, ports: TurnPorts, signal: AbortSi
     try {
       outcome = await drain(session, claimed, made.opened, ports, counted, signal)
       await noteFailure(claimed, outcome, ports)
+      if (outcome.kind === 'stopped' && ports.isStopping?.() === true) await ports.queue.uncount(claimed)
     } finally {
       await session.close()
     }

@@ -191,6 +191,9 @@ function isOfConnection(error: unknown): boolean {
   return code === '' && /terminated|timeout|ended by|not queryable|socket|closed/i.test(String(error))
 }
 
+/** The driver's words where `answerMs` were over. */
+const noAnswer = 'Query read timeout'
+
 /** What to say of a refusal of the server, and under which code. */
 function failureOf(error: unknown): Failure {
   const code = codeOf(error)
@@ -219,6 +222,12 @@ function failureOf(error: unknown): Failure {
     return {
       code: 'not-found',
       message: 'there is no such tenant in this database; run: pal fleet migrate --tenant NAME',
+    }
+  if (code === '' && text.includes(noAnswer))
+    return {
+      code: 'network',
+      message:
+        'the database did not answer in time: it has too much to do, or nobody answers any more; look at what it works on (pg_stat_activity), then try again',
     }
   if (code === 'ENOTFOUND' || isOfConnection(error))
     return {
