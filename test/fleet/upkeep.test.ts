@@ -122,7 +122,11 @@ describe.skipIf(skipReason !== null)('sessions over days', () => {
       )
     const found = await one.queue.oldSessions(before)
     if (!found.ok) throw new Error(found.failure.message)
-    expect(found.sessions.map(({ session, root }) => [session, root]).toSorted()).toEqual([
+    expect(
+      found.sessions
+        .map(({ session, root }) => [session, root])
+        .toSorted((a, b) => String(a).localeCompare(String(b))),
+    ).toEqual([
       ['a', 'a'],
       ['a-agent', 'a'],
       ['b', 'b'],

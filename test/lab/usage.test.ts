@@ -292,6 +292,45 @@ describe('usage', () => {
     expect((await pal(['usage', '--since', '2026-02-31'])).code).toBe(2)
   })
 
+  it('[LB22] --since, days and blocks begin by the clock of the person, wherever that is', async () => {
+    const { pal, project } = await openWorkspace()
+    const at = (id: string, timestamp: string) => JSON.stringify({ ...claudeLine(id, id), timestamp })
+    writeFileSync(
+      join(project, 'a.jsonl'),
+      [
+        at('m1', '2026-10-31T20:40:00Z'),
+        at('m2', '2026-11-01T02:40:00Z'),
+        at('m3', '2026-11-01T12:40:00Z'),
+      ].join('\n'),
+    )
+    const rowsIn = async (zone: string, ...words: string[]) => {
+      const { out } = await pal(['usage', project, '--json', ...words], { environment: { TZ: zone } })
+      const { rows } = JSON.parse(out) as { readonly rows: readonly { key: string; requests: number }[] }
+      return rows.map(({ key, requests }) => `${key}: ${requests}`)
+    }
+    expect(await rowsIn('America/Los_Angeles', '--since', '2026-11-01')).toEqual(['2026-11-01: 1'])
+    expect(await rowsIn('Asia/Tokyo', '--since', '2026-11-01')).toEqual(['2026-11-01: 3'])
+    expect(await rowsIn('Asia/Kolkata', '--by', 'block')).toEqual([
+      '2026-11-01 02:00: 1',
+      '2026-11-01 08:00: 1',
+      '2026-11-01 18:00: 1',
+    ])
+  })
+
+  it('[LB21] a model of any name without a price is said with its count', () => {
+    const names = ['constructor', '__proto__', 'a-model-nobody-knows']
+    const requests = names.flatMap((model, index) =>
+      read('f', [
+        {
+          ...claudeLine(`m${index}`, `u${index}`),
+          message: { ...claudeLine(`m${index}`, 'u').message, model },
+        },
+      ]),
+    )
+    const { unpricedModels } = usageReport(requests, 'day', modelTable())
+    expect(Object.entries(unpricedModels)).toEqual(names.map((name) => [name, 1]))
+  })
+
   it('[LB26] pal usage PATH of a folder waits on no pipe', async () => {
     const { start, project } = await openWorkspace()
     writeFileSync(join(project, 'a.jsonl'), JSON.stringify(claudeLine('m1', 'u1')))
