@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/engine/engine.ts'
 import { modelTable } from '../../src/model/models.ts'
 import { inMemoryStore } from '../../src/stores/index.ts'
-import { createSender, observed, type Observed, type Sender } from '../../src/telemetry/index.ts'
+import { createSender, observed, postOtlp, type Observed, type Sender } from '../../src/telemetry/index.ts'
 import { seq, sessionId } from '../../src/transcript/ids.ts'
 import type { Store } from '../../src/transcript/store.ts'
 import { openWorkspace, server, until } from '../cli/pal.ts'
@@ -165,6 +165,30 @@ describe('a collector in trouble', () => {
     }
     expect(sender.recorder.waiting).toBe(most)
     expect(sender.recorder.dropped).toBeGreaterThan(9)
+  })
+
+  it('[TM9] behind a user and a password is reached, and neither they nor a header are shown', async () => {
+    const got = await collector()
+    const withUser = (url: string): string => url.replace('://', '://me:open%20sesame@')
+    const { said } = await turnsWith(withUser(got.url), 1000)
+    await until(() => got.spans().length > 0, 'the spans to come')
+    expect(got.headers[0]!.authorization).toBe(`Basic ${Buffer.from('me:open sesame').toString('base64')}`)
+    expect(said).toEqual([])
+    await got.stop()
+    const post = (headers: Record<string, string>) =>
+      postOtlp({ endpoint: withUser(got.url), headers }, 'traces', '{}', new AbortController().signal)
+    const broken: readonly Record<string, string>[] = [{}, { authorization: 'Bearer gehe\nim' }]
+    for (const headers of broken) {
+      const posted = await post(headers)
+      expect(posted.ok ? '' : posted.why).toMatch(
+        'authorization' in headers ? /"authorization" cannot be sent/u : /cannot be reached/u,
+      )
+      expect(JSON.stringify(posted)).not.toMatch(/sesame|gehe/u)
+    }
+    const gone = await turnsWith(`${withUser(got.url)}/?key=geheim`, 1000)
+    await gone.sender.close()
+    expect(gone.said.join('\n')).toMatch(/were not sent to http:\/\/127/u)
+    expect(gone.said.join('\n')).not.toMatch(/sesame|geheim/u)
   })
 
   it('[TM9] pal ends in time and with its own exit code', async () => {
