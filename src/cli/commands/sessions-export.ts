@@ -2,7 +2,9 @@
 // Copies go between this project and a folder of JSONL, or the database of a fleet: the same lines at the same places and the
 // same blobs; run again it takes what has come since, and it overwrites nothing.
 import { resolve } from 'node:path'
-import { projectStore } from '../../preset.ts'
+import { dollarsOf } from '../../engine/limits/spend.ts'
+import type { PostgresStoreOptions } from '../../postgres/index.ts'
+import { projectStore, tableOf } from '../../preset.ts'
 import { copySession } from '../../stores/copy.ts'
 import { fileStore } from '../../stores/index.ts'
 import type { SessionId } from '../../transcript/ids.ts'
@@ -33,7 +35,7 @@ export async function exportSessions(io: Io, ids: readonly string[], flags: Expo
   const found =
     flags.all === true ? { ok: true as const, sessions: ids } : await sessionsNamed(store, ids, false)
   if (!found.ok) return complain(io, found)
-  const target = await storeAt(io, folder)
+  const target = await storeAt(io, folder, await writingOf(place, store))
   if (!target.ok) return complain(io, target)
   return between(io, store, target, target, found.sessions, flags)
 }
@@ -118,8 +120,20 @@ export interface Elsewhere {
   close(): Promise<void>
 }
 
+/** How sessions of this project are written into a database: at the prices known here, as what was paid before. */
+async function writingOf({ settings }: Workplace, store: Store): Promise<Writing> {
+  const there = new Set<string>()
+  for await (const info of store.list()) if (info.ok) there.add(info.session)
+  const models = tableOf(settings)
+  return {
+    price: (model, usage) => dollarsOf(models, model, usage),
+    past: { isCopied: (child) => there.has(child) },
+  }
+}
+type Writing = Pick<PostgresStoreOptions, 'price' | 'past'>
+
 /** A folder of sessions, or the database of a fleet. */
-export async function storeAt(io: Io, where: string): Promise<Elsewhere | Refusal> {
+export async function storeAt(io: Io, where: string, writing: Writing = {}): Promise<Elsewhere | Refusal> {
   if (where !== database) {
     const root = resolve(io.cwd, where)
     return { ok: true, store: fileStore({ root }), name: root, close: async () => undefined }
@@ -129,7 +143,7 @@ export async function storeAt(io: Io, where: string): Promise<Elsewhere | Refusa
   if (!fleet.ok) return fleet
   const { postgresStore } = await import('../../postgres/index.ts')
   const { connection, tenant } = fleet
-  const store = postgresStore({ connection, tenant })
+  const store = postgresStore({ ...writing, connection, tenant })
   const close = async (): Promise<void> => {
     await store.close()
     await connection.close()
