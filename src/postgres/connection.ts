@@ -182,8 +182,20 @@ const systemCodes = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ])
-/** The server is starting, stopping or full; two transactions got into each other's way. */
-const passingStates = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '40001', '40P01', '55P03'])
+/** The server takes no writes: a standby, or one that was the primary before. */
+const readOnly = '25006'
+/** The server is starting, stopping or full; two transactions got into each other's way; another server takes over. */
+const passingStates = new Set([
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  '53300',
+  '40001',
+  '40P01',
+  '55P03',
+  readOnly,
+])
 
 function isOfConnection(error: unknown): boolean {
   const code = codeOf(error)
@@ -222,6 +234,11 @@ function failureOf(error: unknown): Failure {
     return {
       code: 'not-found',
       message: 'there is no such tenant in this database; run: pal fleet migrate --tenant NAME',
+    }
+  if (code === readOnly)
+    return {
+      code: 'network',
+      message: `this server of the database only reads (${text}): it is a standby, or another server takes over; PAL_DATABASE_URL must lead to the one that writes`,
     }
   if (code === '' && text.includes(noAnswer))
     return {

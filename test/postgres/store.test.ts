@@ -230,6 +230,19 @@ describe.skipIf(skipReason !== null)('a store in Postgres', () => {
     expect(other).toEqual({ ok: false, why: 'seq-taken', next: 8 })
   })
 
+  it('[DB3] a connection to a server that has become one that only reads is not kept: who writes now is found', async () => {
+    const database = await freshDatabase(server)
+    const name = database.url.split('/').at(-1)!
+    const store = storeOn(database, { connections: 1, patienceMs: 0 })
+    await sql(database.adminUrl, `alter database ${name} set default_transaction_read_only = on`)
+    expect(await store.lease(main)).toMatchObject({
+      why: 'failed',
+      failure: { code: 'network', message: expect.stringContaining('only reads') as string },
+    })
+    await sql(server.url('postgres'), `alter database ${name} reset default_transaction_read_only`)
+    expect(await store.lease(main)).toMatchObject({ ok: true })
+  })
+
   it('[DB3] a token whose answer was lost is made once, and known', async () => {
     const { adminUrl } = await freshDatabase(server)
     const proxy = await droppingProxy(server.port, 'pal.add_token')
