@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
+  importBytes,
   opencodeRequests,
   opencodeRows,
   requestsIn,
@@ -529,6 +530,34 @@ describe('usage', () => {
     })
     // What the program itself said it cost.
     expect(usageReport(opencode, 'day', modelTable()).total.dollars).toBeCloseTo(0.03593625, 9)
+  })
+
+  it('[LB24] a conversation of an older Gemini CLI, in one file of JSON, is found and counted, and can be imported', async () => {
+    const { pal, home } = await openWorkspace()
+    const chats = join(home, '.gemini', 'tmp', 'abc', 'chats')
+    mkdirSync(chats, { recursive: true })
+    const tokens = { input: 1000, output: 20, cached: 300, thoughts: 5, tool: 0, total: 1025 }
+    const timestamp = '2026-11-02T10:00:00.000Z'
+    const session = {
+      sessionId: 'g1',
+      projectHash: 'abc',
+      startTime: timestamp,
+      lastUpdated: timestamp,
+      messages: [
+        { id: 'a', timestamp, type: 'user', content: 'what is it?' },
+        { id: 'b', timestamp, type: 'gemini', content: 'a shop', model: 'gemini-2.5-pro', tokens },
+      ],
+    }
+    const file = join(chats, 'session-2026-11-02T10-00-g1.json')
+    writeFileSync(file, JSON.stringify(session, null, 2))
+    writeFileSync(join(home, '.gemini', 'tmp', 'abc', 'logs.json'), '[]')
+    const { out } = await pal(['usage', '--json', '--by', 'program'])
+    expect(JSON.parse(out === '' ? '{}' : out)).toMatchObject({
+      files: 1,
+      rows: [{ key: 'gemini-cli', requests: 1, input: 700, cacheRead: 300, output: 25 }],
+    })
+    const recording = importBytes(file, readFileSync(file))
+    expect(recording.ok && recording.recording.turns.map(({ role }) => role)).toEqual(['user', 'assistant'])
   })
 
   it('[LB24] looks into the database of opencode where Node can, and says what to do where it cannot', async () => {

@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   findOwn,
+  isLong,
   opencodeDatabase,
   opencodeRequests,
   opencodeRows,
@@ -20,7 +21,6 @@ import {
 } from '../../lab/index.ts'
 import { isAgents } from '../../companion/find-session.ts'
 import { tableOf } from '../../preset.ts'
-import { defaults } from '../../settings/defaults.ts'
 import { complain, exits, fail, type Exit, type Refusal } from '../exit-codes.ts'
 import { sinceOf, verdictOn } from '../replay/own.ts'
 import { play, recordingsAt } from '../replay/replay.ts'
@@ -125,10 +125,7 @@ const minute = 60 * second
 
 /** A long file is read piece by piece; a packed one is as long as it is unpacked, and held. */
 async function billedIn(file: string): Promise<Billed> {
-  const { size } = await stat(file)
-  return size > defaults.lab.streamBytes && !file.endsWith('.gz')
-    ? requestsInLong(file, () => false)
-    : requestsIn(file, await readFile(file))
+  return (await isLong(file)) ? requestsInLong(file, () => false) : requestsIn(file, await readFile(file))
 }
 
 async function gather(io: Io, files: readonly string[], since: number | undefined): Promise<Gathered> {
