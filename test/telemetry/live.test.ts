@@ -8,7 +8,7 @@ import { modelTable } from '../../src/model/models.ts'
 import { inMemoryStore } from '../../src/stores/index.ts'
 import { createSender, observed, postOtlp, type Observed, type Sender } from '../../src/telemetry/index.ts'
 import { seq, sessionId } from '../../src/transcript/ids.ts'
-import type { Store } from '../../src/transcript/store.ts'
+import { storeWith, type Store } from '../../src/transcript/store.ts'
 import { openWorkspace, server, until } from '../cli/pal.ts'
 import { later, modelId, simulated, turn } from '../e2e/simulated.ts'
 import { defaults } from '../../src/settings/defaults.ts'
@@ -272,6 +272,46 @@ describe('sessions that are opened again', () => {
     expect(broken?.at).toBe(entries[2]?.at)
     // The answer of the first life was counted then.
     expect(told.sum('gen_ai.client.token.usage', { 'gen_ai.token.type': 'output' })).toBeLessThan(100_000)
+  })
+
+  it('[TM11] opened at the same time, what is open in the past of one is not begun by another', async () => {
+    const past = (id: string) =>
+      entriesOf([
+        { type: 'session-start', session: sessionId(id), purpose: 'main' },
+        { type: 'user-message', content: [{ type: 'text', text: 'go' }], origin: 'typed' },
+        { type: 'turn-end', outcome: 'done' },
+      ])
+    const more = entriesOf(
+      [{ type: 'user-message', content: [{ type: 'text', text: 'on' }], origin: 'typed' }],
+      3,
+    )
+    const inner = inMemoryStore()
+    let letGo = (): void => undefined
+    const gate = new Promise<void>((resolve) => (letGo = resolve))
+    const told = new Told()
+    const watching = observed(
+      storeWith(inner, {
+        // Of one session the past is read only up to the middle of its turn until the other is under way.
+        async *read(session, range) {
+          for await (const item of inner.read(session, range)) {
+            if (session === 'slow' && item.kind === 'entry' && item.entry.seq === 2) await gate
+            yield item
+          }
+        },
+      }),
+      { port: told, models: modelTable(), now },
+    )
+    for (const id of ['slow', 'quick'].map(sessionId)) {
+      const leased = await inner.lease(id)
+      if (!leased.ok) throw new Error('no lease')
+      expect(await inner.append(leased.lease, past(id), seq(0), 'now')).toEqual({ ok: true })
+      expect(await watching.store.append(leased.lease, more, seq(3), 'now')).toEqual({ ok: true })
+    }
+    await until(() => told.named('invoke_agent').length > 0, 'the quick one to be told')
+    letGo()
+    await watching.settled()
+    // The turns that are under way, and none of the past.
+    expect(told.spans().map(({ at }) => at)).toEqual([more[0]!.at, more[0]!.at])
   })
 
   it('[TM10][TM14] a kill -9 in the middle of a turn loses no span of the later export', async () => {
