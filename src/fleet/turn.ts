@@ -75,6 +75,7 @@ export async function workOn(claimed: Claimed, ports: TurnPorts, signal: AbortSi
     try {
       outcome = await drain(session, claimed, made.opened, ports, counted, signal)
       await noteFailure(claimed, outcome, ports)
+      if (outcome.kind === 'stopped' && ports.isStopping?.() === true) await ports.queue.uncount(claimed)
     } finally {
       await session.close()
     }
@@ -84,10 +85,22 @@ export async function workOn(claimed: Claimed, ports: TurnPorts, signal: AbortSi
       outcome = outcomeOf(error, counted.turns)
       await noteFailure(claimed, outcome, ports)
     }
-  } finally {
-    await made.opened.close()
   }
-  return outcome
+  const unclosed = await closed(made.opened)
+  // The session has what it needs; that its engine stays open concerns this process, and is said.
+  return unclosed === null || outcome.kind !== 'done'
+    ? outcome
+    : { kind: 'failed', turns: counted.turns, failure: { code: 'fault', message: unclosed } }
+}
+
+/** Null, or why it could not be closed. */
+const closed = async (opened: SessionEngine): Promise<string | null> => {
+  try {
+    await opened.close()
+    return null
+  } catch (error) {
+    return errorText(error)
+  }
 }
 
 async function noteFailure(claimed: Claimed, outcome: StepOutcome, ports: TurnPorts): Promise<void> {

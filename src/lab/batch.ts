@@ -101,14 +101,14 @@ function unpricedIn(
   copies: ReadonlySet<number>,
 ): Readonly<Record<string, number>> {
   const table = modelTable()
-  const unpriced: Record<string, number> = {}
+  const unpriced = new Map<string, number>()
   const answers = turns.filter(({ role }) => role === 'assistant')
   for (const [index, turn] of answers.entries()) {
     const name = priced(turn.model ?? main)
     if (copies.has(index) || (lookUp(table, name)?.prices ?? null) !== null) continue
-    unpriced[name] = (unpriced[name] ?? 0) + 1
+    unpriced.set(name, (unpriced.get(name) ?? 0) + 1)
   }
-  return unpriced
+  return Object.fromEntries(unpriced)
 }
 
 /** Plays recordings under policies. */

@@ -1,7 +1,7 @@
 // The door `palimpsest/lab`.
 export { toEntries, type Entries, type EntryOptions } from './entries.ts'
 export { playAll, playOne, recordedModel, type BatchOptions, type Outcome } from './batch.ts'
-export { importBytes, importFile } from './importers/import-file.ts'
+export { importBytes, importFile, isLong } from './importers/import-file.ts'
 export {
   contextOf,
   type ImportReport,

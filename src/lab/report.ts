@@ -79,11 +79,12 @@ export function reportOf(
 }
 
 function unpricedIn(outcomes: readonly Outcome[]): Readonly<Record<string, number>> {
-  const all: Record<string, number> = {}
+  const all = new Map<string, number>()
   for (const outcome of outcomes)
     if (outcome.kind === 'about')
-      for (const [model, count] of Object.entries(outcome.unpriced)) all[model] = (all[model] ?? 0) + count
-  return all
+      for (const [model, count] of Object.entries(outcome.unpriced))
+        all.set(model, (all.get(model) ?? 0) + count)
+  return Object.fromEntries(all)
 }
 
 function sessionsOf(outcomes: readonly Outcome[]): readonly Session[] {

@@ -182,14 +182,29 @@ const systemCodes = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ])
-/** The server is starting, stopping or full; two transactions got into each other's way. */
-const passingStates = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '40001', '40P01', '55P03'])
+/** The server takes no writes: a standby, or one that was the primary before. */
+const readOnly = '25006'
+/** The server is starting, stopping or full; two transactions got into each other's way; another server takes over. */
+const passingStates = new Set([
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  '53300',
+  '40001',
+  '40P01',
+  '55P03',
+  readOnly,
+])
 
 function isOfConnection(error: unknown): boolean {
   const code = codeOf(error)
   if (systemCodes.has(code) || passingStates.has(code) || /^08...$/.test(code)) return true
   return code === '' && /terminated|timeout|ended by|not queryable|socket|closed/i.test(String(error))
 }
+
+/** The driver's words where `answerMs` were over. */
+const noAnswer = 'Query read timeout'
 
 /** What to say of a refusal of the server, and under which code. */
 function failureOf(error: unknown): Failure {
@@ -219,6 +234,17 @@ function failureOf(error: unknown): Failure {
     return {
       code: 'not-found',
       message: 'there is no such tenant in this database; run: pal fleet migrate --tenant NAME',
+    }
+  if (code === readOnly)
+    return {
+      code: 'network',
+      message: `this server of the database only reads (${text}): it is a standby, or another server takes over; PAL_DATABASE_URL must lead to the one that writes`,
+    }
+  if (code === '' && text.includes(noAnswer))
+    return {
+      code: 'network',
+      message:
+        'the database did not answer in time: it has too much to do, or nobody answers any more; look at what it works on (pg_stat_activity), then try again',
     }
   if (code === 'ENOTFOUND' || isOfConnection(error))
     return {

@@ -20,10 +20,17 @@ interface Appended {
 
 type PriceOf = (model: string, usage: Usage) => number | null
 
+/** Sessions from elsewhere: what they cost was paid there. */
+export interface Past {
+  /** Whether the session of a fork comes too, with its answers. */
+  isCopied(child: string): boolean
+}
+
 export function appendedFrom(
   entries: readonly StoredEntry[],
   expected: number,
   priceOf: PriceOf = () => null,
+  past: Past | null = null,
 ): Result<Appended> {
   const lines: string[] = []
   let bytes = 0
@@ -39,8 +46,10 @@ export function appendedFrom(
     bytes += size + 1
     if (!isKnown(entry)) continue
     about = aboutOf(entry.fact) ?? about
-    const answer = answerOf(entry.fact, priceOf)
-    if (answer !== null) answers.push({ seq: entry.seq, ...answer })
+    const isToCome = past !== null && entry.fact.type === 'fork-end' && past.isCopied(entry.fact.child)
+    const answer = isToCome ? null : answerOf(entry.fact, priceOf)
+    const at = past === null ? {} : { at: wholeOf(entry.at) }
+    if (answer !== null) answers.push({ seq: entry.seq, ...answer, ...at })
     const id = deliveredBy(entry.fact)
     if (id !== undefined) received.push({ id, seq: entry.seq })
   }

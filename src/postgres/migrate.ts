@@ -7,6 +7,7 @@ import { budgetFunctions } from './schema/budget-functions.ts'
 import { fleetFunctions, mailFunctions } from './schema/fleet-functions.ts'
 import { memoryFunctions } from './schema/memory-functions.ts'
 import { storeFunctions } from './schema/store-functions.ts'
+import { upkeepFunctions } from './schema/upkeep-functions.ts'
 import {
   begunColumns,
   cardTable,
@@ -36,7 +37,14 @@ const migrations: readonly Migration[] = [
 ]
 
 /** Functions hold no data: they are made anew at every migration, as this version has them. */
-const functions = [storeFunctions, fleetFunctions, mailFunctions, budgetFunctions, memoryFunctions].join('\n')
+const functions = [
+  storeFunctions,
+  fleetFunctions,
+  mailFunctions,
+  upkeepFunctions,
+  budgetFunctions,
+  memoryFunctions,
+].join('\n')
 
 /** The newest step that this version knows. */
 export const schemaNumber = migrations.at(-1)!.number

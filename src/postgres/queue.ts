@@ -93,6 +93,8 @@ export interface FleetRow {
 /** A session that is older than it is to be kept. */
 export interface OldSession {
   readonly session: string
+  /** The conversation it belongs to: itself, or the one whose agent it is. */
+  readonly root: string
   readonly bytes: number
   readonly changed: number
 }
@@ -157,6 +159,11 @@ export class Queue {
   ): Promise<Result<{ readonly outcome: Finished }>> {
     const found = await this.#calls.value('finish', [session, token, seen])
     return found.ok ? { ok: true, outcome: found.value as Finished } : found
+  }
+
+  /** What was claimed was left because its worker was told to stop: that counts as no try. */
+  uncount({ session, token }: Pick<Claimed, 'session' | 'token'>): Promise<Result<object>> {
+    return this.#calls.done('uncount', [session, token])
   }
 
   /** The number of the wish now; what comes later has a higher one. */
@@ -294,12 +301,22 @@ export class Queue {
     if (!found.ok) return found
     return {
       ok: true,
-      sessions: found.rows.map(({ id, bytes, changed }) => ({
+      sessions: found.rows.map(({ id, root, bytes, changed }) => ({
         session: id as string,
+        root: root as string,
         bytes: Number(bytes),
         changed: Number(changed),
       })),
     }
+  }
+
+  /** All of these, for good, where none of them is wanted or written to since; those that went. */
+  async removeOld(
+    sessions: readonly string[],
+    before: Date,
+  ): Promise<Result<{ readonly removed: readonly string[] }>> {
+    const found = await this.#calls.values('remove_old', [sessions, before.toISOString()])
+    return found.ok ? { ok: true, removed: found.values as readonly string[] } : found
   }
 }
 

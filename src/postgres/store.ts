@@ -20,7 +20,7 @@ import type {
   Store,
 } from '../transcript/store.ts'
 import { callsOf, connect, type Calls, type Connection, type ConnectionOptions } from './connection.ts'
-import { appendedFrom, readLines } from './lines.ts'
+import { appendedFrom, readLines, type Past } from './lines.ts'
 
 export interface PostgresStoreOptions extends Partial<ConnectionOptions> {
   /** A connection that others use too; without one `url` opens its own. */
@@ -33,6 +33,8 @@ export interface PostgresStoreOptions extends Partial<ConnectionOptions> {
   readonly spillQuotaBytes?: number | undefined
   /** What an answer cost, for the sums of budgets; null where no price is known. */
   readonly price?: ((model: string, usage: Usage) => number | null) | undefined
+  /** For sessions that were written elsewhere: what they cost stands in no budget of today. */
+  readonly past?: Past | undefined
 }
 
 export interface PostgresStore extends Store {
@@ -139,7 +141,7 @@ class SessionsInPostgres implements PostgresStore {
   }
 
   async #append(...[lease, entries, expected]: Parameters<Store['append']>): Promise<AppendOutcome> {
-    const made = appendedFrom(entries, expected, this.#options.price)
+    const made = appendedFrom(entries, expected, this.#options.price, this.#options.past)
     if (!made.ok) {
       // A taken place is said before what is wrong with the entries, as everywhere.
       const probe = await this.#append(lease, [], expected, 'now')
@@ -217,12 +219,8 @@ class SessionsInPostgres implements PostgresStore {
   async getBlob(...[session, blob, part]: Parameters<Store['getBlob']>): ReturnType<Store['getBlob']> {
     const offset = Math.max(0, part?.offset ?? 0)
     const length = Math.max(0, Math.min(part?.length ?? mostBlobBytes, mostBlobBytes))
-    const found = await this.#calls.rows('get_blob', [
-      session,
-      safeName(blob),
-      Math.min(offset, mostBlobBytes),
-      length,
-    ])
+    const place = [session, safeName(blob), Math.min(offset, mostBlobBytes), length]
+    const found = await this.#calls.rows('get_blob', place)
     if (!found.ok) return found
     const row = found.rows[0]
     if (row === undefined) return refused('not-found', `session ${session} has no blob ${blob}`)

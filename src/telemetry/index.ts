@@ -7,6 +7,7 @@ export { otlpOf, type Exported, type OtlpBody, type TelemetryExport } from './ex
 export { observed, type Observed, type ObserveOptions } from './observe.ts'
 export type { Resource } from './otlp.ts'
 export {
+  collectorName,
   createSender,
   post as postOtlp,
   type Posted,

@@ -87,8 +87,8 @@ class Watch {
 
   async #catchUp(session: SessionId, next: number): Promise<void> {
     for await (const item of this.#store.read(session, { to: seq(next - 1) }))
-      if (item.kind === 'entry') this.#past.quietly(() => this.#telemetry.take(session, item.entry))
-    this.#past.goOn()
+      if (item.kind === 'entry') this.#past.quietly(session, () => this.#telemetry.take(session, item.entry))
+    this.#past.goOn(session)
     this.#tell(session, this.#waiting.get(session) ?? [])
     this.#waiting.delete(session)
     if (this.#released.delete(session)) this.#telemetry.forget(session)
@@ -97,42 +97,45 @@ class Watch {
 
 const isBeginning = (entry: StoredEntry): boolean => isKnown(entry) && entry.fact.type === 'session-start'
 
-/** Says nothing of the past but what is still open in it. */
+/** Says nothing of the past of a session but what is still open in it. Several may be read at once. */
 class PastPort implements TelemetryPort {
   readonly #port: TelemetryPort
-  readonly #open = new Map<string, SpanStart>()
-  #isPast = false
+  readonly #open = new Map<SessionId, Map<string, SpanStart>>()
+  /** What is open in the past that is being told now; null where it is no past. */
+  #past: Map<string, SpanStart> | null = null
 
   constructor(port: TelemetryPort) {
     this.#port = port
   }
 
-  quietly(work: () => void): void {
-    this.#isPast = true
+  quietly(session: SessionId, work: () => void): void {
+    const open = this.#open.get(session) ?? new Map<string, SpanStart>()
+    this.#open.set(session, open)
+    this.#past = open
     work()
-    this.#isPast = false
+    this.#past = null
   }
 
-  goOn(): void {
-    for (const span of this.#open.values()) this.#port.begin(span)
-    this.#open.clear()
+  goOn(session: SessionId): void {
+    for (const span of this.#open.get(session)?.values() ?? []) this.#port.begin(span)
+    this.#open.delete(session)
   }
 
   begin(span: SpanStart): void {
-    if (this.#isPast) this.#open.set(span.spanId, span)
-    else this.#port.begin(span)
+    if (this.#past === null) this.#port.begin(span)
+    else this.#past.set(span.spanId, span)
   }
 
   end(span: SpanContext, ending: SpanEnd): void {
-    if (this.#isPast) this.#open.delete(span.spanId)
-    else this.#port.end(span, ending)
+    if (this.#past === null) this.#port.end(span, ending)
+    else this.#past.delete(span.spanId)
   }
 
   count(...given: Parameters<TelemetryPort['count']>): void {
-    if (!this.#isPast) this.#port.count(...given)
+    if (this.#past === null) this.#port.count(...given)
   }
 
   record(...given: Parameters<TelemetryPort['record']>): void {
-    if (!this.#isPast) this.#port.record(...given)
+    if (this.#past === null) this.#port.record(...given)
   }
 }

@@ -4,7 +4,7 @@ import { defaults } from '../settings/defaults.ts'
 import { metricsJson, Recorder, tracesJson, type Resource } from './otlp.ts'
 
 export interface Posting {
-  /** The address of the collector; `/v1/traces` and `/v1/metrics` are added. */
+  /** The address of the collector; `/v1/traces` and `/v1/metrics` are added. A user in it is sent as a header. */
   readonly endpoint: string
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly fetch?: typeof globalThis.fetch | undefined
@@ -12,21 +12,58 @@ export interface Posting {
 
 export type Posted = { readonly ok: true } | { readonly ok: false; readonly why: string }
 
-const signalUrl = (endpoint: string, signal: 'traces' | 'metrics'): string =>
-  `${endpoint.replace(/\/+$/, '')}/v1/${signal}`
+/** Where a collector is, for a screen or a log: neither who asks nor a key in the address. */
+export function collectorName(endpoint: string): string {
+  if (!URL.canParse(endpoint)) return 'an address that cannot be read'
+  const { protocol, host, pathname } = new URL(endpoint)
+  return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`
+}
+
+/** The address without the user in it, whom `fetch` refuses there. */
+function signalUrl(endpoint: string, signal: 'traces' | 'metrics'): string {
+  const url = new URL(endpoint)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/${signal}`
+  url.username = ''
+  url.password = ''
+  return url.href
+}
+
+/** Those that were given, and one for the user in the address; a name of one that is none. */
+function headersFor({ endpoint, headers = {} }: Posting): Headers | string {
+  const made = new Headers()
+  for (const [name, value] of Object.entries(headers))
+    try {
+      made.append(name, value)
+    } catch {
+      return name
+    }
+  const { username, password } = new URL(endpoint)
+  const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  if (user !== ':' && !made.has('authorization'))
+    made.set('authorization', `Basic ${Buffer.from(user).toString('base64')}`)
+  made.set('content-type', 'application/json')
+  return made
+}
 
 /** One body to the collector. Never throws. */
 export async function post(
-  { endpoint, headers = {}, fetch = globalThis.fetch }: Posting,
+  posting: Posting,
   signal: 'traces' | 'metrics',
   body: string,
   within: AbortSignal,
 ): Promise<Posted> {
-  const url = signalUrl(endpoint, signal)
+  const { endpoint, fetch = globalThis.fetch } = posting
+  const name = `${collectorName(endpoint)}/v1/${signal}`
   try {
-    const response = await fetch(url, {
+    const headers = headersFor(posting)
+    if (typeof headers === 'string')
+      return {
+        ok: false,
+        why: `${name} is not asked: the header ${JSON.stringify(headers)} cannot be sent; look at OTEL_EXPORTER_OTLP_HEADERS`,
+      }
+    const response = await fetch(signalUrl(endpoint, signal), {
       method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
+      headers,
       body,
       redirect: 'error',
       signal: within,
@@ -34,9 +71,9 @@ export async function post(
     // Read to its end, so that the connection is free for the next one.
     const text = await response.text()
     if (response.ok) return rejectedIn(text)
-    return { ok: false, why: `${url} answered ${response.status} ${response.statusText}`.trim() }
+    return { ok: false, why: `${name} answered ${response.status} ${response.statusText}`.trim() }
   } catch (error) {
-    return { ok: false, why: `${url} cannot be reached (${reasonOf(error)})` }
+    return { ok: false, why: `${name} cannot be reached (${reasonOf(error)})` }
   }
 }
 
@@ -128,7 +165,7 @@ class BackgroundSender implements Sender {
     const lost = this.recorder.waiting + this.recorder.dropped
     if (lost > 0)
       this.#options.tell(
-        `${lost} spans of this run were not sent to ${this.#options.endpoint}; pal sessions export --otlp sends those of a session again`,
+        `${lost} spans of this run were not sent to ${collectorName(this.#options.endpoint)}; pal sessions export --otlp sends those of a session again`,
       )
   }
 

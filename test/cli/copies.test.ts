@@ -3,6 +3,9 @@ import { appendFile, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
+import { fileStore } from '../../src/stores/index.ts'
+import { entryFrom } from '../../src/testing/store-steps.ts'
+import { seq, sessionId } from '../../src/transcript/ids.ts'
 import { startServer, skipReason } from '../postgres/server.ts'
 import { later, modelId } from '../e2e/simulated.ts'
 import { openWorkspace, server, until, type Workspace } from './pal.ts'
@@ -214,6 +217,77 @@ describe('sessions that are copied', () => {
       const none = await at.pal(['sessions', 'export', '--to', 'postgres'])
       expect(none.code).toBe(2)
       expect(none.err).toContain('PAL_DATABASE_URL')
+    },
+  )
+
+  it.skipIf(skipReason !== null)(
+    '[DB6] [FL20] in the database of a fleet they cost what they had cost, each fork once, and no budget of today pays for it',
+    async () => {
+      const postgres = await startServer()
+      later(() => postgres.stop())
+      const environment = { PAL_DATABASE_URL: postgres.url('postgres'), PAL_TENANT: 'acme' }
+      const at = await openWorkspace()
+      expect((await at.pal(['-p', 'hello', '--offline'])).code).toBe(0)
+      const root = await rootOf(at)
+      const [session] = await readdir(root)
+      const usage = { input: 1_000_000, cacheRead: 0, cacheWrite: 0, output: 0 }
+      const answer = {
+        type: 'assistant-message',
+        messageId: 'm',
+        stop: 'end_turn',
+        content: [{ type: 'text', text: 'y' }],
+        usage,
+      }
+      const end = { type: 'fork-end', purpose: 'notes', outcome: 'done', text: 't' }
+      const start = { type: 'session-start', purpose: 'notes', startedBy: 'long' }
+      const write = async (id: string, facts: readonly object[]): Promise<void> => {
+        const store = fileStore({ root })
+        const leased = await store.lease(sessionId(id))
+        if (!leased.ok) throw new Error('taken')
+        const entries = facts.map((fact, place) =>
+          entryFrom(
+            JSON.stringify({
+              v: 1,
+              seq: place,
+              uuid: `${id}-${place}`,
+              parent: null,
+              at: 1_700_000_000_000,
+              fact,
+            }),
+          ),
+        )
+        expect(await store.append(leased.lease, entries, seq(0), 'now')).toEqual({ ok: true })
+        await store.release(leased.lease)
+      }
+      await write('long', [
+        { type: 'session-start', session: 'long', purpose: 'main' },
+        { ...answer, model: 'claude-sonnet-4-6' },
+        { ...end, child: 'kept', spent: { tokens: 1_000_000, dollars: 3 } },
+        { ...end, child: 'gone', spent: { tokens: 5, dollars: 25 } },
+      ])
+      await write('kept', [
+        { ...start, session: 'kept' },
+        { ...answer, model: 'claude-sonnet-4-6' },
+      ])
+      const inFleet = async (...words: string[]): Promise<unknown> => {
+        const ended = await at.pal([...words, '--json'], { environment })
+        expect(ended.err).toBe('')
+        return JSON.parse(ended.out)
+      }
+      await inFleet('fleet', 'migrate')
+      await inFleet('fleet', 'budget', 'tenant', '--cap', '10')
+      await inFleet('sessions', 'export', 'long', session!, '--to', 'postgres')
+      expect(await inFleet('fleet', 'budget')).toMatchObject([{ cap: 10, spent: 0 }])
+      const rows = (await inFleet('fleet', 'list')) as readonly { session: string }[]
+      const of = (id: string) => rows.find((row) => row.session === id)
+      expect(of('long')).toMatchObject({ usd: 28, answers: 2, unpriced: 0 })
+      expect(of('kept')).toMatchObject({ usd: 3, answers: 1, unpriced: 0 })
+      // A budget of the time in which it was paid counts it.
+      const then = ['--from', '2023-11-01', '--to', '2023-12-01']
+      expect(await inFleet('fleet', 'budget', 'tenant', '--cap', '10', ...then)).toMatchObject([
+        { from: '2023-11-01', spent: 31 },
+        { spent: 0 },
+      ])
     },
   )
 })

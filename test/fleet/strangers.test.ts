@@ -131,6 +131,29 @@ describe.skipIf(skipReason !== null)('strangers', () => {
     expect(said(await factsOf(one, 'good'))).toEqual(['re: 1'])
   })
 
+  it('[FL6] an engine that cannot be closed is said; the worker works on', async () => {
+    const one = fleet(await freshDatabase(server))
+    const around =
+      (open: OpenEngine): OpenEngine =>
+      async (claimed, store) => {
+        const made = await open(claimed, store)
+        if (!made.ok || claimed.session !== 'bad') return made
+        return { ok: true, opened: { ...made.opened, close: () => Promise.reject(new Error('it hangs')) } }
+      }
+    const { events, broken } = await work(one, echo, around)
+    await send(one, 'bad', '1')
+    await until(() => broken() !== null || events.some(({ type }) => type === 'ended'), 'the end')
+    await send(one, 'good', '1')
+    await until(async () => broken() !== null || (await isIdle(one, 'good')), 'the other session')
+    expect(broken()).toBe(null)
+    expect(events.find(({ type }) => type === 'ended')).toMatchObject({
+      session: 'bad',
+      outcome: { kind: 'failed', failure: { message: 'it hangs' } },
+    })
+    expect(said(await factsOf(one, 'bad'))).toEqual(['re: 1'])
+    expect(said(await factsOf(one, 'good'))).toEqual(['re: 1'])
+  })
+
   it('[FL7] an input cannot take the place of an answer to a question', async () => {
     const { queue, store } = fleet(await freshDatabase(server))
     await queue.send({ session: 's', id: 'x', kind: 'input', body: 'x' })

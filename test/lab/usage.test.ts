@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
+  importBytes,
   opencodeRequests,
   opencodeRows,
   requestsIn,
@@ -292,6 +293,45 @@ describe('usage', () => {
     expect((await pal(['usage', '--since', '2026-02-31'])).code).toBe(2)
   })
 
+  it('[LB22] --since, days and blocks begin by the clock of the person, wherever that is', async () => {
+    const { pal, project } = await openWorkspace()
+    const at = (id: string, timestamp: string) => JSON.stringify({ ...claudeLine(id, id), timestamp })
+    writeFileSync(
+      join(project, 'a.jsonl'),
+      [
+        at('m1', '2026-10-31T20:40:00Z'),
+        at('m2', '2026-11-01T02:40:00Z'),
+        at('m3', '2026-11-01T12:40:00Z'),
+      ].join('\n'),
+    )
+    const rowsIn = async (zone: string, ...words: string[]) => {
+      const { out } = await pal(['usage', project, '--json', ...words], { environment: { TZ: zone } })
+      const { rows } = JSON.parse(out) as { readonly rows: readonly { key: string; requests: number }[] }
+      return rows.map(({ key, requests }) => `${key}: ${requests}`)
+    }
+    expect(await rowsIn('America/Los_Angeles', '--since', '2026-11-01')).toEqual(['2026-11-01: 1'])
+    expect(await rowsIn('Asia/Tokyo', '--since', '2026-11-01')).toEqual(['2026-11-01: 3'])
+    expect(await rowsIn('Asia/Kolkata', '--by', 'block')).toEqual([
+      '2026-11-01 02:00: 1',
+      '2026-11-01 08:00: 1',
+      '2026-11-01 18:00: 1',
+    ])
+  })
+
+  it('[LB21] a model of any name without a price is said with its count', () => {
+    const names = ['constructor', '__proto__', 'a-model-nobody-knows']
+    const requests = names.flatMap((model, index) =>
+      read('f', [
+        {
+          ...claudeLine(`m${index}`, `u${index}`),
+          message: { ...claudeLine(`m${index}`, 'u').message, model },
+        },
+      ]),
+    )
+    const { unpricedModels } = usageReport(requests, 'day', modelTable())
+    expect(Object.entries(unpricedModels)).toEqual(names.map((name) => [name, 1]))
+  })
+
   it('[LB26] pal usage PATH of a folder waits on no pipe', async () => {
     const { start, project } = await openWorkspace()
     writeFileSync(join(project, 'a.jsonl'), JSON.stringify(claudeLine('m1', 'u1')))
@@ -490,6 +530,34 @@ describe('usage', () => {
     })
     // What the program itself said it cost.
     expect(usageReport(opencode, 'day', modelTable()).total.dollars).toBeCloseTo(0.03593625, 9)
+  })
+
+  it('[LB24] a conversation of an older Gemini CLI, in one file of JSON, is found and counted, and can be imported', async () => {
+    const { pal, home } = await openWorkspace()
+    const chats = join(home, '.gemini', 'tmp', 'abc', 'chats')
+    mkdirSync(chats, { recursive: true })
+    const tokens = { input: 1000, output: 20, cached: 300, thoughts: 5, tool: 0, total: 1025 }
+    const timestamp = '2026-11-02T10:00:00.000Z'
+    const session = {
+      sessionId: 'g1',
+      projectHash: 'abc',
+      startTime: timestamp,
+      lastUpdated: timestamp,
+      messages: [
+        { id: 'a', timestamp, type: 'user', content: 'what is it?' },
+        { id: 'b', timestamp, type: 'gemini', content: 'a shop', model: 'gemini-2.5-pro', tokens },
+      ],
+    }
+    const file = join(chats, 'session-2026-11-02T10-00-g1.json')
+    writeFileSync(file, JSON.stringify(session, null, 2))
+    writeFileSync(join(home, '.gemini', 'tmp', 'abc', 'logs.json'), '[]')
+    const { out } = await pal(['usage', '--json', '--by', 'program'])
+    expect(JSON.parse(out === '' ? '{}' : out)).toMatchObject({
+      files: 1,
+      rows: [{ key: 'gemini-cli', requests: 1, input: 700, cacheRead: 300, output: 25 }],
+    })
+    const recording = importBytes(file, readFileSync(file))
+    expect(recording.ok && recording.recording.turns.map(({ role }) => role)).toEqual(['user', 'assistant'])
   })
 
   it('[LB24] looks into the database of opencode where Node can, and says what to do where it cannot', async () => {

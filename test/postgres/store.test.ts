@@ -9,6 +9,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { connect, migrate, postgresStore, Queue, type PostgresStore } from '../../src/postgres/index.ts'
 import { withoutSecrets } from '../../src/postgres/connection.ts'
+import { makeToken, tenantOf } from '../../src/postgres/tokens.ts'
 import { tenantTables } from '../../src/postgres/schema/tables.ts'
 import { copySession } from '../../src/stores/copy.ts'
 import { fileStore } from '../../src/stores/index.ts'
@@ -229,6 +230,31 @@ describe.skipIf(skipReason !== null)('a store in Postgres', () => {
     expect(other).toEqual({ ok: false, why: 'seq-taken', next: 8 })
   })
 
+  it('[DB3] a connection to a server that has become one that only reads is not kept: who writes now is found', async () => {
+    const database = await freshDatabase(server)
+    const name = database.url.split('/').at(-1)!
+    const store = storeOn(database, { connections: 1, patienceMs: 0 })
+    await sql(database.adminUrl, `alter database ${name} set default_transaction_read_only = on`)
+    expect(await store.lease(main)).toMatchObject({
+      why: 'failed',
+      failure: { code: 'network', message: expect.stringContaining('only reads') as string },
+    })
+    await sql(server.url('postgres'), `alter database ${name} reset default_transaction_read_only`)
+    expect(await store.lease(main)).toMatchObject({ ok: true })
+  })
+
+  it('[DB3] a token whose answer was lost is made once, and known', async () => {
+    const { adminUrl } = await freshDatabase(server)
+    const proxy = await droppingProxy(server.port, 'pal.add_token')
+    const connection = connect({ url: adminUrl.replace(`:${server.port}/`, `:${proxy.port}/`) })
+    open.push(connection, proxy)
+    proxy.dropNextAnswer()
+    const made = await makeToken(connection, 'acme', 'lab')
+    expect(proxy.dropped()).toBe(1)
+    expect(made.ok && (await tenantOf(connection, made.token))).toEqual({ ok: true, tenant: 'acme' })
+    expect(await sql(adminUrl, 'select label from pal.access_token')).toEqual([{ label: 'lab' }])
+  })
+
   it('[DB3] a server that is killed and comes back is waited for, and nothing acknowledged is lost', async () => {
     const database = await freshDatabase(server)
     const store = storeOn(database)
@@ -410,12 +436,17 @@ describe.skipIf(skipReason !== null)('a store in Postgres', () => {
     const name = `bare${process.pid}`
     await sql(adminUrl, `create database ${name}`)
     await wrong(adminUrl.replace(/\/[^/]*$/, `/${name}`), 'unknown-format', /pal fleet migrate/)
+    const hasty = connect({ url, answerMs: 50, patienceMs: 0 })
+    open.push(hasty)
+    expect(await hasty.query('select pg_sleep(2)', [])).toMatchObject({
+      failure: { code: 'network', message: expect.stringContaining('did not answer in time') as string },
+    })
     expect(withoutSecrets('at postgres://me:geheim@host/db failed')).toBe('at postgres://me:…@host/db failed')
   })
 })
 
 /** Passes bytes on; asked to, it lets the next statement through and cuts the connection before its answer. */
-async function droppingProxy(port: number) {
+async function droppingProxy(port: number, verb = 'pal.append') {
   let armed = false
   let dropped = 0
   const sockets = new Set<Socket>()
@@ -427,7 +458,7 @@ async function droppingProxy(port: number) {
       socket.on('error', () => undefined)
     }
     client.on('data', (bytes) => {
-      if (armed && bytes.includes('pal.append')) {
+      if (armed && bytes.includes(verb)) {
         armed = false
         isDropping = true
       }

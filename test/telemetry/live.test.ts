@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/engine/engine.ts'
 import { modelTable } from '../../src/model/models.ts'
 import { inMemoryStore } from '../../src/stores/index.ts'
-import { createSender, observed, type Observed, type Sender } from '../../src/telemetry/index.ts'
+import { createSender, observed, postOtlp, type Observed, type Sender } from '../../src/telemetry/index.ts'
 import { seq, sessionId } from '../../src/transcript/ids.ts'
-import type { Store } from '../../src/transcript/store.ts'
+import { storeWith, type Store } from '../../src/transcript/store.ts'
 import { openWorkspace, server, until } from '../cli/pal.ts'
 import { later, modelId, simulated, turn } from '../e2e/simulated.ts'
 import { defaults } from '../../src/settings/defaults.ts'
@@ -167,6 +167,30 @@ describe('a collector in trouble', () => {
     expect(sender.recorder.dropped).toBeGreaterThan(9)
   })
 
+  it('[TM9] behind a user and a password is reached, and neither they nor a header are shown', async () => {
+    const got = await collector()
+    const withUser = (url: string): string => url.replace('://', '://me:open%20sesame@')
+    const { said } = await turnsWith(withUser(got.url), 1000)
+    await until(() => got.spans().length > 0, 'the spans to come')
+    expect(got.headers[0]!.authorization).toBe(`Basic ${Buffer.from('me:open sesame').toString('base64')}`)
+    expect(said).toEqual([])
+    await got.stop()
+    const post = (headers: Record<string, string>) =>
+      postOtlp({ endpoint: withUser(got.url), headers }, 'traces', '{}', new AbortController().signal)
+    const broken: readonly Record<string, string>[] = [{}, { authorization: 'Bearer gehe\nim' }]
+    for (const headers of broken) {
+      const posted = await post(headers)
+      expect(posted.ok ? '' : posted.why).toMatch(
+        'authorization' in headers ? /"authorization" cannot be sent/u : /cannot be reached/u,
+      )
+      expect(JSON.stringify(posted)).not.toMatch(/sesame|gehe/u)
+    }
+    const gone = await turnsWith(`${withUser(got.url)}/?key=geheim`, 1000)
+    await gone.sender.close()
+    expect(gone.said.join('\n')).toMatch(/were not sent to http:\/\/127/u)
+    expect(gone.said.join('\n')).not.toMatch(/sesame|geheim/u)
+  })
+
   it('[TM9] pal ends in time and with its own exit code', async () => {
     const silent = await collector({ hang: true })
     const { access } = await server([[text('fine')]])
@@ -248,6 +272,46 @@ describe('sessions that are opened again', () => {
     expect(broken?.at).toBe(entries[2]?.at)
     // The answer of the first life was counted then.
     expect(told.sum('gen_ai.client.token.usage', { 'gen_ai.token.type': 'output' })).toBeLessThan(100_000)
+  })
+
+  it('[TM11] opened at the same time, what is open in the past of one is not begun by another', async () => {
+    const past = (id: string) =>
+      entriesOf([
+        { type: 'session-start', session: sessionId(id), purpose: 'main' },
+        { type: 'user-message', content: [{ type: 'text', text: 'go' }], origin: 'typed' },
+        { type: 'turn-end', outcome: 'done' },
+      ])
+    const more = entriesOf(
+      [{ type: 'user-message', content: [{ type: 'text', text: 'on' }], origin: 'typed' }],
+      3,
+    )
+    const inner = inMemoryStore()
+    let letGo = (): void => undefined
+    const gate = new Promise<void>((resolve) => (letGo = resolve))
+    const told = new Told()
+    const watching = observed(
+      storeWith(inner, {
+        // Of one session the past is read only up to the middle of its turn until the other is under way.
+        async *read(session, range) {
+          for await (const item of inner.read(session, range)) {
+            if (session === 'slow' && item.kind === 'entry' && item.entry.seq === 2) await gate
+            yield item
+          }
+        },
+      }),
+      { port: told, models: modelTable(), now },
+    )
+    for (const id of ['slow', 'quick'].map(sessionId)) {
+      const leased = await inner.lease(id)
+      if (!leased.ok) throw new Error('no lease')
+      expect(await inner.append(leased.lease, past(id), seq(0), 'now')).toEqual({ ok: true })
+      expect(await watching.store.append(leased.lease, more, seq(3), 'now')).toEqual({ ok: true })
+    }
+    await until(() => told.named('invoke_agent').length > 0, 'the quick one to be told')
+    letGo()
+    await watching.settled()
+    // The turns that are under way, and none of the past.
+    expect(told.spans().map(({ at }) => at)).toEqual([more[0]!.at, more[0]!.at])
   })
 
   it('[TM10][TM14] a kill -9 in the middle of a turn loses no span of the later export', async () => {

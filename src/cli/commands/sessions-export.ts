@@ -4,7 +4,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { attempt, machineFileSystem } from '../../disk/fs.ts'
-import { projectStore } from '../../preset.ts'
+import { dollarsOf } from '../../engine/limits/spend.ts'
+import type { PostgresStoreOptions } from '../../postgres/index.ts'
+import { projectStore, tableOf } from '../../preset.ts'
 import { copySession } from '../../stores/copy.ts'
 import { fileStore } from '../../stores/index.ts'
 import type { SessionId } from '../../transcript/ids.ts'
@@ -36,7 +38,7 @@ export async function exportSessions(io: Io, ids: readonly string[], flags: Expo
   const found =
     flags.all === true ? { ok: true as const, sessions: ids } : await sessionsNamed(store, ids, false)
   if (!found.ok) return complain(io, found)
-  const target = await storeAt(io, folder)
+  const target = await storeAt(io, folder, await writingOf(place, store))
   if (!target.ok) return complain(io, target)
   const isNew = folder !== database && !existsSync(target.name)
   const exit = await between(io, store, target, target, found.sessions, flags)
@@ -126,8 +128,20 @@ export interface Elsewhere {
   close(): Promise<void>
 }
 
+/** How sessions of this project are written into a database: at the prices known here, as what was paid before. */
+async function writingOf({ settings }: Workplace, store: Store): Promise<Writing> {
+  const there = new Set<string>()
+  for await (const info of store.list()) if (info.ok) there.add(info.session)
+  const models = tableOf(settings)
+  return {
+    price: (model, usage) => dollarsOf(models, model, usage),
+    past: { isCopied: (child) => there.has(child) },
+  }
+}
+type Writing = Pick<PostgresStoreOptions, 'price' | 'past'>
+
 /** A folder of sessions, or the database of a fleet. */
-export async function storeAt(io: Io, where: string): Promise<Elsewhere | Refusal> {
+export async function storeAt(io: Io, where: string, writing: Writing = {}): Promise<Elsewhere | Refusal> {
   if (where !== database) {
     const root = resolve(io.cwd, where)
     return { ok: true, store: fileStore({ root }), name: root, close: async () => undefined }
@@ -137,7 +151,7 @@ export async function storeAt(io: Io, where: string): Promise<Elsewhere | Refusa
   if (!fleet.ok) return fleet
   const { postgresStore } = await import('../../postgres/index.ts')
   const { connection, tenant } = fleet
-  const store = postgresStore({ connection, tenant })
+  const store = postgresStore({ ...writing, connection, tenant })
   const close = async (): Promise<void> => {
     await store.close()
     await connection.close()

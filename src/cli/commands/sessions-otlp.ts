@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { attempt } from '../../disk/fs.ts'
 import { tableOf } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { otlpOf, postOtlp, type OtlpBody } from '../../telemetry/index.ts'
+import { collectorName, otlpOf, postOtlp, type OtlpBody } from '../../telemetry/index.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import { print, complain, exits, fail, refuse, type Exit, type Refusal } from '../exit-codes.ts'
@@ -80,7 +80,7 @@ async function targetOf({ io, settings }: Workplace, to: string | true): Promise
       const posted = await postOtlp(posting, signal, body, within)
       return posted.ok ? null : posted.why
     }
-    return { ok: true, name: endpoint, send, close: async () => undefined }
+    return { ok: true, name: collectorName(endpoint), send, close: async () => undefined }
   }
   if (to === true)
     return refuse(

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   findOwn,
+  isLong,
   opencodeDatabase,
   opencodeRequests,
   opencodeRows,
@@ -21,7 +22,6 @@ import {
 import { isAgents } from '../../companion/find-session.ts'
 import { machineFileSystem } from '../../disk/fs.ts'
 import { tableOf } from '../../preset.ts'
-import { defaults } from '../../settings/defaults.ts'
 import { complain, exits, fail, type Exit, type Refusal } from '../exit-codes.ts'
 import { sinceOf, verdictOn } from '../replay/own.ts'
 import { play, recordingsAt } from '../replay/replay.ts'
@@ -129,10 +129,7 @@ const minute = 60 * second
 
 /** A long file is read piece by piece; a packed one is as long as it is unpacked, and held. */
 async function billedIn(file: string): Promise<Billed> {
-  const { size } = await stat(file)
-  return size > defaults.lab.streamBytes && !file.endsWith('.gz')
-    ? requestsInLong(file, () => false)
-    : requestsIn(file, await readFile(file))
+  return (await isLong(file)) ? requestsInLong(file, () => false) : requestsIn(file, await readFile(file))
 }
 
 async function gather(io: Io, files: readonly string[], since: number | undefined): Promise<Gathered> {

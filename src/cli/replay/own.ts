@@ -69,9 +69,14 @@ export function sinceOf(text: string | undefined): number | undefined | null {
   if (text === undefined) return undefined
   const days = /^(\d+)d$/.exec(text)?.[1]
   if (days !== undefined) return Date.now() - Number(days) * day
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
-  // A day that is in no calendar would be read as one of the next month.
-  return Number.isNaN(at) || !new Date(at).toISOString().startsWith(text) ? null : at
+  const [, year, month, date] = (/^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []).map(Number)
+  if (year === undefined || month === undefined || date === undefined) return null
+  // It begins by the person's clock, as the days of the tables do.
+  const at = new Date(year, month - 1, date)
+  // One that is in no calendar would be read as one of the next month.
+  return at.getFullYear() === year && at.getMonth() === month - 1 && at.getDate() === date
+    ? at.getTime()
+    : null
 }
 
 const nothingFound = ({ folders, passedOver }: OwnSessions): string =>

@@ -11,6 +11,14 @@ export const isGeminiLine = (value: Fields): boolean =>
   (typeof value['sessionId'] === 'string' && typeof value['projectHash'] === 'string') ||
   (isRecord(value['$set']) && Array.isArray(value['$set']['messages']))
 
+/** Older versions wrote one file of JSON instead: its head and its messages, as the lines that later ones write. Null where it is none. */
+export function geminiLinesIn(value: unknown): Lines | null {
+  const { messages, ...head } = fieldsOf(value)
+  if (!isGeminiLine(head) || !Array.isArray(messages)) return null
+  const records = [head, ...messages.map(fieldsOf)].map((each, at) => ({ line: at + 1, value: each }))
+  return { total: records.length, records, skipped: [] }
+}
+
 /** A session of Gemini CLI as a recording. */
 export function importGemini(name: string, lines: Lines): Imported {
   const found = new Map<string, Fields>()

@@ -5,7 +5,7 @@ import type { Imported } from '../recording.ts'
 import { importClaudeCode, isClaudeCodeLine } from './claude-code.ts'
 import { importCodex, isCodexLine } from './codex.ts'
 import { importCorpus, isCorpusHeader } from './corpus.ts'
-import { importGemini, isGeminiLine } from './gemini-cli.ts'
+import { geminiLinesIn, importGemini, isGeminiLine } from './gemini-cli.ts'
 import { readLines, streamLines, unpack, type Fields, type JsonLine, type Lines } from './lines.ts'
 import { importMessages, isMessage, messagesIn } from './messages.ts'
 import { exportIn, importOpencode } from './opencode.ts'
@@ -80,6 +80,8 @@ export function importBytes(name: string, packed: Uint8Array): Imported {
   const whole = parseWhole(bytes)
   const exported = whole.ok ? exportIn(whole.value) : null
   if (exported !== null) return importOpencode(name, exported)
+  const gemini = whole.ok ? geminiLinesIn(whole.value) : null
+  if (gemini !== null) return importGemini(name, gemini)
   if (whole.ok && messagesIn(whole.value) !== null) return importMessages(name, whole.value)
   const lines = readLines(bytes, isKnownLine)
   const format = formatOf(lines)

@@ -71,6 +71,10 @@ export function placesIn({ userHome, environment }: Homes): readonly Place[] {
   ]
 }
 
+/** Older versions keep a conversation in one file of JSON. */
+const isGeminiFile = (name: string): boolean =>
+  name.includes(`${sep}chats${sep}`) && /(?:\.jsonl|[/\\]session-[^/\\]*\.json)$/.test(name)
+
 /** The session files of other agents on this machine. */
 export async function findOwn(homes: Homes, options: FindOptions): Promise<OwnSessions> {
   const places = placesIn(homes)
@@ -86,8 +90,7 @@ export async function findOwn(homes: Homes, options: FindOptions): Promise<OwnSe
     for (const { folder: closed, why } of tree?.unread ?? [])
       pass(`folders that cannot be entered (${why}: ${closed})`)
     for (const name of tree?.names ?? []) {
-      if (!name.endsWith('.jsonl') || (program === 'gemini-cli' && !name.includes(`${sep}chats${sep}`)))
-        continue
+      if (!(program === 'gemini-cli' ? isGeminiFile(name) : name.endsWith('.jsonl'))) continue
       // Sub-agents are part of the session that started them.
       const isAgent = name.includes(`${sep}subagents${sep}`) || /(?:^|[/\\])agent-[^/\\]*$/.test(name)
       if (isAgent && options.forUsage !== true) {

@@ -1,5 +1,4 @@
 // opencode keeps its conversations in a database of its own and exports one of them as JSON; the messages are the same in both.
-import { jsonIn } from '../../transcript/json.ts'
 import { join } from 'node:path'
 import { fieldsOf, numberOf, stringOrNull, timeOf, type Fields } from '../importers/lines.ts'
 import { exportIn, opencodeUsage } from '../importers/opencode.ts'
@@ -10,17 +9,9 @@ import type { BilledRequest } from './totals.ts'
 export const opencodeDatabase = ({ userHome, environment }: Homes): string =>
   join(environment['XDG_DATA_HOME'] ?? join(userHome, '.local', 'share'), 'opencode', 'opencode.db')
 
-/** Longer files are no export of a conversation. */
-const mostBytes = 256 * 1024 * 1024
-
 /** The messages of an export, or null where it is none. */
-export function exportedMessages(bytes: Uint8Array): readonly Fields[] | null {
-  if (bytes.length > mostBytes || bytes[0] !== openBrace || bytes[1] !== lineEnd) return null
-  const exported = exportIn(jsonIn(Buffer.from(bytes).toString('utf8')))
-  return exported?.messages.map((message) => fieldsOf(message['info'])) ?? null
-}
-const openBrace = 0x7b
-const lineEnd = 0x0a
+export const exportedMessages = (value: unknown): readonly Fields[] | null =>
+  exportIn(value)?.messages.map((message) => fieldsOf(message['info'])) ?? null
 
 /** The requests of a session that opencode exported, with its counts. */
 export function opencodeRequests(name: string, messages: readonly Fields[]): readonly BilledRequest[] {

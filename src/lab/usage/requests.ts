@@ -1,13 +1,14 @@
 // What a session file says was used, request by request. Everything that was answered was paid for: branches, what was
 // taken back and sub-agents too, so this reads the lines themselves and not the conversation they make.
 import { estimateBlocks } from '../../projection/tokens.ts'
+import { jsonIn } from '../../transcript/json.ts'
 import { isSimulated } from '../../transcript/fact.ts'
 import type { Failure } from '../../transcript/store.ts'
 import { anthropicUsage, messageBlocks } from '../importers/blocks.ts'
 import { isClaudeCodeLine } from '../importers/claude-code.ts'
 import { codexUsage, isCodexLine } from '../importers/codex.ts'
 import { isCorpusHeader } from '../importers/corpus.ts'
-import { geminiUsage, isGeminiLine } from '../importers/gemini-cli.ts'
+import { geminiLinesIn, geminiUsage, isGeminiLine } from '../importers/gemini-cli.ts'
 import {
   fieldsOf,
   numberOf,
@@ -66,9 +67,12 @@ const readers: readonly Reader[] = [
 export function requestsIn(name: string, packed: Uint8Array): Billed {
   const unpacked = unpack(name, packed)
   if (!unpacked.ok) return unpacked
-  const exported = exportedMessages(unpacked.bytes)
+  const whole = wholeIn(unpacked.bytes)
+  const exported = exportedMessages(whole)
   if (exported !== null)
     return { ok: true, forks: [], simulated: [], requests: opencodeRequests(name, exported), skipped: 0 }
+  const messages = geminiLinesIn(whole)?.records.map(({ value }) => value)
+  if (messages !== undefined) return billedIn(name, messages, 0)
   const lines = readLines(unpacked.bytes, isCountedLine)
   return billedIn(
     name,
@@ -76,6 +80,17 @@ export function requestsIn(name: string, packed: Uint8Array): Billed {
     lines.skipped.length,
   )
 }
+
+/** Longer files are no conversation in one piece. */
+const mostBytes = 256 * 1024 * 1024
+const openBrace = 0x7b
+const lineEnd = 0x0a
+
+/** A file that is one object over several lines, parsed. */
+const wholeIn = (bytes: Uint8Array): unknown =>
+  bytes.length > mostBytes || bytes[0] !== openBrace || bytes[1] !== lineEnd
+    ? undefined
+    : jsonIn(Buffer.from(bytes).toString('utf8'))
 
 const isCountedLine = (value: Fields): boolean => readers.some(({ isLine }) => isLine(value))
 

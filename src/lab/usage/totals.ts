@@ -114,7 +114,7 @@ function once(requests: readonly BilledRequest[]): readonly BilledRequest[] {
 export function usageReport(all: readonly BilledRequest[], by: Grouping, models: ModelTable): UsageReport {
   const requests = once(all)
   const rows = new Map<string, UsageTotal>()
-  const unpriced: Record<string, number> = {}
+  const unpriced = new Map<string, number>()
   let total = nothing
   const keyOf = by === 'block' ? blockKeys(requests) : (request: BilledRequest) => keys[by](request)
   for (const request of requests) {
@@ -122,14 +122,21 @@ export function usageReport(all: readonly BilledRequest[], by: Grouping, models:
     const key = keyOf(request)
     rows.set(key, plus(rows.get(key) ?? nothing, one))
     total = plus(total, one)
-    if (one.unpriced > 0) unpriced[request.model] = (unpriced[request.model] ?? 0) + 1
+    if (one.unpriced > 0) unpriced.set(request.model, (unpriced.get(request.model) ?? 0) + 1)
   }
   const sorted = [...rows].map(([key, row]) => ({ key, ...row }))
   sorted.sort((a, b) =>
     inTime.has(by) ? (a.key < b.key ? -1 : 1) : b.dollars - a.dollars || b.requests - a.requests,
   )
   const copies = all.length - requests.length
-  return { rows: sorted, total, copies, unpricedModels: unpriced, spending: spendingOf(requests, models) }
+  return {
+    rows: sorted,
+    total,
+    copies,
+    // A name from a file may be one that every object has.
+    unpricedModels: Object.fromEntries(unpriced),
+    spending: spendingOf(requests, models),
+  }
 }
 
 const inTime: ReadonlySet<Grouping> = new Set(['day', 'week', 'month', 'block'])
@@ -172,7 +179,7 @@ function blockKeys(requests: readonly BilledRequest[]): (request: BilledRequest)
   const begins: number[] = []
   for (const at of times) {
     const last = begins.at(-1)
-    if (last === undefined || at >= last + blockHours * hour) begins.push(Math.floor(at / hour) * hour)
+    if (last === undefined || at >= last + blockHours * hour) begins.push(new Date(at).setMinutes(0, 0, 0))
   }
   return ({ at }) => {
     const begin = at === null ? undefined : begins.findLast((each) => each <= at)

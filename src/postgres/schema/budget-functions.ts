@@ -61,16 +61,18 @@ declare cost numeric;
 begin
   -- What a fork without a session of its own cost stands in the fact of its end.
   with answers as (select * from jsonb_to_recordset(p_answers) a(seq bigint, model text, message text, input bigint,
-         "cacheRead" bigint, "cacheWrite" bigint, output bigint, usd numeric, child text, estimated boolean)
+         "cacheRead" bigint, "cacheWrite" bigint, output bigint, usd numeric, child text, estimated boolean, at bigint)
        where a.child is null or not exists (select 1 from pal.session c where c.tenant = p_tenant and c.id = a.child and c.first is not null)),
   counted as (
-    insert into pal.spend (tenant, session, answer, root, team, project, model, message, input, cache_read, cache_write, output, usd, estimated)
+    insert into pal.spend (tenant, session, answer, root, team, project, model, message, input, cache_read, cache_write, output, usd, estimated, at)
       select p_tenant, p_id, a.seq, coalesce(s.root, s.id), s.team, s.project, a.model, a.message, a.input, a."cacheRead",
-             a."cacheWrite", a.output, a.usd, coalesce(a.estimated, false)
+             a."cacheWrite", a.output, a.usd, coalesce(a.estimated, false),
+             case when a.at between 0 and 253402300799000 then least(to_timestamp(a.at / 1000.0), clock_timestamp()) else clock_timestamp() end
         from answers a, pal.session s
        where s.tenant = p_tenant and s.id = p_id
-      on conflict do nothing returning usd)
-  select sum(usd) into cost from counted;
+      on conflict do nothing returning answer, usd)
+  -- What has a time of its own was paid before its session came here.
+  select sum(c.usd) into cost from counted c join answers a on a.seq = c.answer where a.at is null;
   if cost is not null then
     perform pal.lock_budgets(p_tenant, p_id);
     update pal.budget x set spent = x.spent + cost where x.tenant = p_tenant and (x.scope, x.name, x.period) in

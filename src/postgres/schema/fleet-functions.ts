@@ -8,8 +8,13 @@ create or replace function pal.send(p_tenant text, p_session text, p_id text, p_
 declare s pal.session; before pal.received; added boolean := false;
 begin
   perform pal.enter(p_tenant);
-  insert into pal.session (tenant, id, root, team, project) values (p_tenant, p_session, p_session, p_team, p_project)
-    on conflict do nothing;
+  -- Held until the input stands there: who removes the session waits for it, and one that is gone is made anew.
+  loop
+    insert into pal.session (tenant, id, root, team, project) values (p_tenant, p_session, p_session, p_team, p_project)
+      on conflict do nothing;
+    perform 1 from pal.session x where x.tenant = p_tenant and x.id = p_session for key share;
+    exit when found;
+  end loop;
   select * into before from pal.received r where r.tenant = p_tenant and r.session = p_session and r.id = p_id;
   if found then return jsonb_build_object('new', false, 'other', before.sum <> pal.sum_of(p_body)); end if;
   insert into pal.inbox (tenant, session, id, kind, body, trace) values (p_tenant, p_session, p_id, p_kind, p_body, p_trace)
@@ -121,6 +126,13 @@ begin
   return 'done';
 end $$;
 
+-- Of a holder that was told to stop before everything was done: that was no failure of the session, and counts as no try.
+create or replace function pal.uncount(p_tenant text, p_id text, p_token uuid) returns void language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  update pal.session x set tries = greatest(0, x.tries - 1) where x.tenant = p_tenant and x.id = p_id and x.token = p_token;
+end $$;
+
 create or replace function pal.wanted_n(p_tenant text, p_id text) returns bigint language plpgsql as $$
 begin
   perform pal.enter(p_tenant);
@@ -202,6 +214,8 @@ begin
   if not exists (select 1 from pal.question q where q.tenant = p_tenant and q.session = p_session and q.answer is null) then
     return false;
   end if;
+  -- Whoever has a question did not fail: however many it has, it is not tried once more.
+  update pal.session x set tries = 0, failure = null where x.tenant = p_tenant and x.id = p_session;
   return pal.park(p_tenant, p_session, p_why);
 end $$;
 
@@ -249,7 +263,8 @@ begin
   if not exists (select 1 from pal.tenant t where t.name = p_tenant) then
     raise exception 'no tenant %', p_tenant using errcode = '23503';
   end if;
-  insert into pal.access_token (tenant, sha256, label) values (p_tenant, p_sha256, p_label);
+  insert into pal.access_token (tenant, sha256, label) values (p_tenant, p_sha256, p_label)
+    on conflict do nothing;
 end $$;
 
 create or replace function pal.remove_tokens(p_tenant text, p_label text) returns bigint language plpgsql as $$
@@ -259,44 +274,6 @@ begin
   delete from pal.access_token t where t.tenant = p_tenant and t.label = p_label;
   get diagnostics n = row_count;
   return n;
-end $$;
-
--- Conversations that nobody works on, waits for or has set aside, and that nothing was written to since. Their agents go with them.
-create or replace function pal.old_sessions(p_tenant text, p_before timestamptz) returns table (id text, bytes bigint, changed bigint)
-language plpgsql as $$
-begin
-  perform pal.enter(p_tenant);
-  return query select m.id, m.bytes, floor(extract(epoch from m.changed) * 1000)::bigint from pal.session m where m.tenant = p_tenant
-    and not exists (select 1 from pal.session s where s.tenant = p_tenant and coalesce(s.root, s.id) = coalesce(m.root, m.id)
-      and (s.changed >= p_before or s.parked is not null or (s.token is not null and s.lease_until >= clock_timestamp())
-        or exists (select 1 from pal.wanted w where w.tenant = p_tenant and w.session = s.id)
-        or exists (select 1 from pal.inbox i where i.tenant = p_tenant and i.session = s.id)))
-    order by m.changed;
-end $$;
-
-create or replace function pal.waiting(p_tenant text) returns table (oldest bigint, parked bigint) language plpgsql as $$
-begin
-  perform pal.enter(p_tenant);
-  return query select
-    (select floor(extract(epoch from clock_timestamp() - min(i.at)) * 1000)::bigint from pal.inbox i join pal.session s
-       on s.tenant = i.tenant and s.id = i.session where i.tenant = p_tenant and s.parked is null),
-    (select count(*) from pal.session s where s.tenant = p_tenant and s.parked is not null);
-end $$;
-
-create or replace function pal.fleet_rows(p_tenant text, p_session text) returns setof jsonb language plpgsql as $$
-begin
-  perform pal.enter(p_tenant);
-  return query select jsonb_build_object('session', s.id, 'purpose', s.purpose, 'root', s.root, 'team', s.team, 'project', s.project,
-      'entries', case when s.first is null then 0 else s.head - s.first + 1 end, 'bytes', s.bytes, 'head', s.head,
-      'changed', floor(extract(epoch from s.changed) * 1000), 'parked', s.parked, 'failure', s.failure, 'tries', s.tries,
-      'owner', case when s.lease_until >= clock_timestamp() then pal.owner_of(s) end, 'epoch', s.epoch,
-      'waiting', (select count(*) from pal.inbox i where i.tenant = s.tenant and i.session = s.id),
-      'wantedFor', (select case when w.at = 'infinity' then null else
-         floor(extract(epoch from clock_timestamp() - w.at) * 1000) end from pal.wanted w where w.tenant = s.tenant and w.session = s.id),
-      'usd', c.usd, 'answers', c.answers, 'unpriced', c.unpriced, 'estimated', c.estimated)
-    from pal.session s cross join lateral (select sum(p.usd) as usd, count(*) as answers, count(*) - count(p.usd) as unpriced,
-      count(*) filter (where p.estimated) as estimated from pal.spend p where p.tenant = s.tenant and p.session = s.id) c
-    where s.tenant = p_tenant and (p_session is null or s.id = p_session) order by s.changed desc, s.id;
 end $$;
 `
 

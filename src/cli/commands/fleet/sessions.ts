@@ -173,18 +173,22 @@ export const fleetPrune = (
   io: Io,
   flags: FleetFlags & { readonly days: number; readonly delete?: boolean | undefined },
 ): Promise<Exit> =>
-  withFleet(io, flags, async ({ queue, connection, tenant }) => {
-    const found = await queue.oldSessions(new Date(Date.now() - flags.days * dayMs))
+  withFleet(io, flags, async ({ queue }) => {
+    const before = new Date(Date.now() - flags.days * dayMs)
+    const found = await queue.oldSessions(before)
     if (!found.ok) return failedWith(io, found.failure)
-    const store = postgresStore({ connection, tenant })
     const removed: string[] = []
+    const trees = new Map<string, string[]>()
+    for (const { session, root } of found.sessions) {
+      const tree = trees.get(root) ?? []
+      trees.set(root, tree)
+      tree.push(session)
+    }
     if (flags.delete === true)
-      for (const { session } of found.sessions) {
-        const gone = await store.remove(sessionId(session))
-        if (gone.ok) removed.push(session)
-        // Somebody has taken it up meanwhile: then it is not old.
-        else if (gone.failure.code !== 'session-open' && gone.failure.code !== 'no-such-session')
-          return failedWith(io, gone.failure)
+      for (const members of trees.values()) {
+        const gone = await queue.removeOld(members, before)
+        if (!gone.ok) return failedWith(io, gone.failure)
+        removed.push(...gone.removed)
       }
     const bytes = found.sessions.reduce((sum, each) => sum + each.bytes, 0)
     return print(io, flags.json, { sessions: found.sessions, removed }, () =>
