@@ -30,8 +30,8 @@ export default defineConfig({
     // Two more than there are cores: many tests wait for processes they started.
     maxWorkers: availableParallelism() + 2,
     // A limit against hanging, not a measure of speed: the machine may be very busy.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 900_000,
     reporters: process.env['CI']
       ? ['dot', './scripts/count-reporter.ts']
       : ['default', './scripts/count-reporter.ts'],
