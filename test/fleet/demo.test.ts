@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..', '..')
 describe('deployment', () => {
   it.skipIf(skipReason !== null)(
     '[FL15] the demo kills a worker, every input is answered once, and the inspector shows what the workers wrote',
-    { timeout: 400_000 },
+    { timeout: 600_000 },
     () => {
       const words = ['scripts/run-ts.mjs', 'scripts/fleet-demo.ts', '--direct', '--inputs', '4']
       const ended = spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8' })

@@ -168,7 +168,11 @@ class Reader {
       const lines = leaves.filter((leaf) => !isNumber(leaf)).join('\n')
       const count = isChange(known.shape) ? 'edits' : 'uses'
       this.#note(lines, { at: part.from, role: 'call', subject: known.subject, isCandidate, count })
-      this.#useNumbers(leaves.filter(isNumber), count, known.subject)
+      // A number is a use of what was seen elsewhere, and no sighting of its own.
+      for (const name of new Set(leaves.filter(isNumber).flatMap((leaf) => [...namesIn(leaf)]))) {
+        const index = this.#isCounted ? undefined : this.#index.get(name)
+        if (index !== undefined) this.#count(index, count, known.subject)
+      }
       return
     }
     const call = block.type === 'tool_result' ? this.#calls.get(block.tool_use_id) : undefined
@@ -296,15 +300,6 @@ class Reader {
       })
     }
     return plain === text && pieces === lines ? { lines, names: all } : null
-  }
-
-  /** A number that a call was given is a use of what was seen elsewhere, and no sighting of its own. */
-  #useNumbers(leaves: readonly string[], count: 'uses' | 'edits', subject: number): void {
-    if (this.#isCounted) return
-    for (const name of new Set(leaves.flatMap((leaf) => [...namesIn(leaf)]))) {
-      const index = this.#index.get(name)
-      if (index !== undefined) this.#count(index, count, subject)
-    }
   }
 
   /** Files are read again and again: a line that was met before is not looked through twice. */
