@@ -163,8 +163,7 @@ class Reader {
     }
     if (isCall(block)) {
       const plain = plainCall(block)
-      const known = this.#known(plain)
-      const leaves = leavesOf(plain.input)
+      const [known, leaves] = [this.#known(plain), leavesOf(plain.input)]
       const lines = leaves.filter((leaf) => !isNumber(leaf)).join('\n')
       const count = isChange(known.shape) ? 'edits' : 'uses'
       this.#note(lines, { at: part.from, role: 'call', subject: known.subject, isCandidate, count })
