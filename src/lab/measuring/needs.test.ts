@@ -3,6 +3,16 @@ import { call, recording, result, text } from '../../../test/lab/recordings.ts'
 import { scriptOf } from '../playing/script.ts'
 import { needsOf, replacedBy } from './needs.ts'
 
+it('[J15] reasoning that says it was longer than any text can be is played all the same', () => {
+  const block = { type: 'thinking', thinking: '', signature_chars: 1e308 } as const
+  const made = recording([
+    ['user', [text('Go.')]],
+    ['assistant', [{ block, kind: undefined }, text('Done.')]],
+  ])
+  expect(() => scriptOf(made)).not.toThrow()
+  expect(scriptOf(made).steps[0]!.answer.content.map(({ type }) => type)).toEqual(['thinking', 'text'])
+})
+
 describe('needs', () => {
   it('[J2] are the atoms of a call that had been seen before it, each once a step', () => {
     const needs = needsOf(
