@@ -185,6 +185,9 @@ export const summarisedTokens = ({ target, threshold }: Work['room']): number =>
 
 const goneForGood = 'The original is no longer part of this conversation.'
 
+/** Both texts are written into one room, and fill it but for a line or two. */
+const sameRoom = 1.02
+
 /** A compaction told in words that somebody wrote, if it then is small enough. */
 export function withSummary(
   work: Work,
@@ -204,7 +207,7 @@ export function withSummary(
   if (!made.ok) return made
   const boundaries = new Map(work.boundaries).set(chain.links[found.end - 1]!, made.boundary)
   const result = arranged({ ...work, boundaries })
-  const most = Math.max(summarisedTokens(room), tokens)
+  const most = Math.max(summarisedTokens(room), Math.ceil(tokens * sameRoom))
   return result.tokens > most
     ? { ok: false, why: `with it the list has ${result.tokens} tokens, and ${most} is the most` }
     : { ok: true, work: { ...work, boundaries }, result }
