@@ -76,7 +76,7 @@ describe.each(wires)('on %s', (wire) => {
       const made: Fitted = fitted(
         await fit(list, {
           ...options,
-          window: small,
+          window: small + 1000,
           state,
           summarise: (ask) => {
             asked.push(ask)
