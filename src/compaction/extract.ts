@@ -88,7 +88,7 @@ function outcomesOf({ answers }: Reading): string[] {
   const lines: string[] = []
   for (const answer of answers) {
     const sentences = sentencesOf(answer.text)
-    const announced = new Set(announcedIn(answer))
+    const announced = new Set(announcedIn(answer, sentences))
     const decided = sentences.filter(
       (sentence) => decisionWord.test(sentence) && !isQuestion(sentence) && !announced.has(sentence),
     )
@@ -105,10 +105,14 @@ function outcomesOf({ answers }: Reading): string[] {
 const saysNothing = /^[^\w\P{ASCII}]*(?:\w+[^\w\P{ASCII}]*){0,2}$/u
 
 /** A sentence for each call, as far as there are any that say something and decide nothing. */
-const announcedIn = ({ text, calls }: Answer): readonly string[] =>
-  sentencesOf(text)
-    .filter((sentence) => !saysNothing.test(sentence) && !decisionWord.test(sentence))
-    .slice(0, calls)
+function announcedIn({ calls }: Answer, sentences: readonly string[]): readonly string[] {
+  const announced: string[] = []
+  for (const sentence of sentences) {
+    if (announced.length === calls) break
+    if (!saysNothing.test(sentence) && !decisionWord.test(sentence)) announced.push(sentence)
+  }
+  return announced
+}
 
 /** What it leads to stands behind it, and not here. */
 const leadsOn = (sentence: string): boolean => /[:：]$/u.test(sentence)
@@ -119,7 +123,7 @@ function stepsOf({ answers, calls }: Reading): string[] {
   for (const answer of answers) {
     if (answer.calls === 0) continue
     const made = calls.slice(answer.after, answer.after + answer.calls)
-    for (const [index, sentence] of announcedIn(answer).entries())
+    for (const [index, sentence] of announcedIn(answer, sentencesOf(answer.text)).entries())
       lines.push(`${lineOf(sentence)}${about}${failedAt(made[index]!) ? 'failed' : 'worked'} [${answer.at}]`)
   }
   return newest(lines)
