@@ -55,12 +55,12 @@ describe('the shape of a call', () => {
   })
 
   it('[O38] takes a word beside the name of a file for what is done to that file, and no command', () => {
-    expect(shape({ command: 'view', path: '/work/src/a.c' })).toMatchObject({
-      files: ['/work/src/a.c'],
+    expect(shape({ command: 'view', path: '/repo/src/a.c' })).toMatchObject({
+      files: ['/repo/src/a.c'],
       deed: 'read',
       command: null,
     })
-    expect(shape({ command: 'view', path: '/work/src/a.c', view_range: [3, 40] }).deed).toBe('read')
+    expect(shape({ command: 'view', path: '/repo/src/a.c', view_range: [3, 40] }).deed).toBe('read')
     expect(shape({ command: 'create', path: 'a.c', file_text: 'x' })).toMatchObject({
       deed: 'written',
       command: null,

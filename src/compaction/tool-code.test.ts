@@ -45,17 +45,17 @@ describe('code that calls tools', () => {
 
   it('[O38] gives what it gives: other values, comments, keys and what is computed are left out', () => {
     const code = `// look around "first"
-const dir = '/work/a'
+const dir = '/repo/a'
 const r = await tools.find({ pattern: 'to"tal', /* not "this" */ "in": dir, deep: [true, -1.5e3, null, { x: f(1, "no") }], ...more, size: big("no") })
 text(r)`
     expect(toolCodeIn(code)).toEqual({
       inputs: [{ pattern: 'to"tal', in: null, deep: [true, -1500, null, { x: null }], size: null }],
-      texts: ['/work/a'],
+      texts: ['/repo/a'],
       commands: [],
     })
-    expect(leavesOf({ code })).toEqual(['to"tal', '-1500', '/work/a'])
+    expect(leavesOf({ code })).toEqual(['to"tal', '-1500', '/repo/a'])
     expect(titleOf({ name: 'exec', input: { code } }, callShape({ input: { code } }))).toBe(
-      'exec to"tal -1500 /work/a',
+      'exec to"tal -1500 /repo/a',
     )
   })
 
